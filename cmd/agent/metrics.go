@@ -94,7 +94,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// metricsHandler serves /metrics and nothing else, to whoever asks for it by an
+// metricsHandler serves /metrics and nothing else, to those who ask for it by an
 // address or a name that was given: a page elsewhere cannot rebind an address.
 func metricsHandler(a shown, names []string) http.Handler {
 	r := prometheus.NewRegistry()
@@ -120,7 +120,7 @@ func metricsHandler(a shown, names []string) http.Handler {
 	})
 }
 
-// maxScrapers bounds the connections to the metrics. Whoever reaches their port can hold them
+// maxScrapers bounds the connections to the metrics. Anyone who reaches their port can hold them
 // without a word, and each takes a file descriptor from the ledger, whose first error ends the
 // agent.
 const maxScrapers = 64

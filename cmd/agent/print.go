@@ -29,7 +29,7 @@ func table(w io.Writer, rows func(line func(format string, args ...any))) {
 	tw.Flush()
 }
 
-// printFindings has what to do in a line of its own: beside the result it would be beyond a
+// printFindings has what to do in a line of its own: after the result it would be beyond a
 // terminal's width.
 func printFindings(w io.Writer, found []doctor.Finding) {
 	said := map[string]bool{} // a fault of a data set is said once, whatever meets it
@@ -70,8 +70,8 @@ const columnsShown = 40
 // nothingRead is in place of figures of a column without a value.
 const nothingRead = "no value read"
 
-// printFigures shows this site's own columns beside what the study takes of them, those with a
-// warning first.
+// printFigures shows this site's own columns next to what the study makes of them, those with
+// a warning first.
 func printFigures(w io.Writer, f sitedata.Figures) {
 	fmt.Fprintln(w, "\nThe study's columns, and this site's own figures for them, which stay here")
 	columns := slices.Clone(f.Columns)
@@ -442,7 +442,7 @@ func printBudget(w io.Writer, b *limits.Budget) {
 	}
 }
 
-// printPolicy shows every limit of the site's policy beside what the study has.
+// printPolicy shows every limit of the site's policy next to what the study has.
 func printPolicy(w io.Writer, s agent.StudyDetail) {
 	if len(s.Policy) == 0 {
 		return

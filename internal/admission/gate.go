@@ -58,9 +58,9 @@ var (
 // no connections.
 type Gate struct {
 	credentials.TransportCredentials
-	// Refused reports whether calls with a verified certificate would be refused for good: it is of
-	// a revoked holder, or of one before the name's holder of now, whose connections are not to end
-	// for it. Whoever shows it stays a stranger. Nobody is, if it is nil.
+	// Refused reports whether calls with a verified certificate would be refused for good: its
+	// holder is revoked, or had the name before today's holder, whose connections must not end
+	// for it. A caller that shows it stays a stranger. If Refused is nil, nobody is refused.
 	Refused func(leaf *x509.Certificate) bool
 	// Issued reports whether the federation's CA made a certificate, which may have ended. Nobody's
 	// is, if it is nil.
@@ -248,7 +248,7 @@ func without(all []*entrant, e *entrant) []*entrant {
 	return all
 }
 
-// hostOf gives who is counted for an address. Called with the lock held.
+// hostOf returns the host that is counted for an address. Called with the lock held.
 func (g *Gate) hostOf(address net.Addr, now time.Time) *host { return g.hosts.Of(address, now) }
 
 // Paced takes connections from a listener no faster than what a server can look at: refusing one

@@ -71,9 +71,9 @@ func (s *summary) population() string {
 	return d.Population
 }
 
-// pinned loads the rows of an approved study and checks that they are those that
-// were approved. Where the data set is not to be had as the approval recorded it, and agent.toml
-// has it in another place by now, the same bytes there will do.
+// pinned loads the rows of an approved study and checks that they are those that were approved. If
+// the data set cannot be had as the approval recorded it, and agent.toml now has it in another
+// place, the same bytes there will do.
 func (s *session) pinned(approval ledger.Approval) study.Code {
 	code := s.pinnedAs(approval)
 	now, ok := s.agent.Settings.current.Load().Dataset(s.dataset.Name)
@@ -111,7 +111,7 @@ func (s *session) pinnedAs(approval ledger.Approval) study.Code {
 	}
 	s.stands("") // Views tells by itself what has changed
 	if s.rows.Pin() != approval.DataSHA256 {
-		s.rows.Release() // a file that is put back is read again
+		s.rows.Release() // a file that is restored is read again
 		log.Error("the data set is not the one that was approved", "error", "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed")
 		return study.CodeDataChanged
 	}

@@ -9,7 +9,7 @@ import (
 	"covey/internal/wire"
 )
 
-// A ledger that was put back to an earlier state, from a backup or a snapshot of its machine, looks
+// A ledger that was restored to an earlier state, from a backup or a snapshot of its machine, looks
 // whole: its two files fit. It no longer knows what this site has sent since, and the once-only
 // rules rest on that. What only a later state of the site can have made is found in what the
 // coordinator shows, by internal/keyring and internal/responder, and here in egress.jsonl. What

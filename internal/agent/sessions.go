@@ -124,7 +124,7 @@ func (m *sessions) make(body []byte) (*session, study.Code) {
 	return s, code
 }
 
-// parse is make that gives the reason in words in place of logging it.
+// parse is make, but returns the reason in words and does not log it.
 func (m *sessions) parse(body []byte) (*session, study.Code, error) {
 	s, approval, code, err := m.planned(body)
 	if code != "" {

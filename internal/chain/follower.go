@@ -186,8 +186,8 @@ func (f *Follower) Check() error {
 // Shown returns what was shown last; false before anything was.
 func (f *Follower) Shown() (Signed, bool) { return f.signed, f.begun }
 
-// Fresh returns what is to be kept, less what is kept by now. It is not to be written to. The error
-// is the record's.
+// Fresh returns what must be kept, less what is kept already. The caller must not change it. The
+// error is the record's.
 func (f *Follower) Fresh() ([]Entry, error) {
 	err := f.trim()
 	return f.fresh, err

@@ -35,7 +35,7 @@ func (l *Log) At(number uint64) Head {
 // Has reports whether a head is of this chain.
 func (l *Log) Has(h Head) bool { return h.Number <= uint64(len(l.links)) && l.At(h.Number) == h }
 
-// Since returns the steps that follow a number, at most MaxSteps. They are not to be written to.
+// Since returns the steps that follow a number, at most MaxSteps. The caller must not change them.
 func (l *Log) Since(number uint64) []Step {
 	rest := l.steps[number:]
 	return rest[:min(len(rest), MaxSteps)]

@@ -94,7 +94,7 @@ func tridiagonal(a []float64, m int) (diagonal, squares []float64) {
 		copy(v, a[k*m+k+1:(k+1)*m])
 		squares[k+1] = dot(v, v)
 		v[0] += math.Copysign(math.Sqrt(squares[k+1]), v[0])
-		scale := 2 / max(dot(v, v), 0x1p-200) // of zeros, whose reflection is none
+		scale := 2 / max(dot(v, v), 0x1p-200) // zeros have no reflection
 		for i := range w {
 			row := (k + 1 + i) * m
 			dots(w[i:i+1], a[row+k+1:row+m], v, 0)

@@ -58,7 +58,7 @@ func clampBlockPortable(s, norms, w []float64, h, first int, l limit) {
 		}
 		length, e := measure(w)
 		down, c := math.Ldexp(1, -e), min(math.Ldexp(l.scale, e), l.bound/infiniteIfZero(norms[i])/infiniteIfZero(length))
-		if math.IsNaN(c) { // of a length that is not finite: there is none
+		if math.IsNaN(c) { // no length is infinite
 			c = 0
 		}
 		for j, x := range w {

@@ -175,7 +175,7 @@ func pairs(a, b [][]float64, ofA, ofB *worth.Report) []Pair {
 	return out
 }
 
-// alarmed reports whether a result's bounds are not to be relied on, and so are no interval's.
+// alarmed reports whether nobody should rely on a result's bounds, and so on no interval.
 func alarmed(of *worth.Report) bool { return of.Alarm != nil && *of.Alarm }
 
 // bound returns the bound on a component's angle to the direction of infinitely many rows, or nil.

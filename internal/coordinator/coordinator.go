@@ -91,7 +91,7 @@ func (c *Coordinator) Lead(log Log) error {
 	for _, digest := range m.order {
 		state := m.studies[digest]
 		if state == nil {
-			continue // it is over: whoever connects can be told so
+			continue // it is over: sites that connect are told so
 		}
 		s := m.remember(digest, state)
 		if own, its := m.signingKey(), s.Plan.Proposal.Coordinator; !bytes.Equal(own, its) {

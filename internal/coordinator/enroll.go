@@ -88,7 +88,7 @@ func (c registry) Revoke(role pki.Role, name string) error {
 		l.Close(errRevoked)
 	}
 	m.tell(name, func(site int) round.Event { return round.Barred{Site: site} })
-	m.notify() // whoever watches is looked up again
+	m.notify() // those who watch are looked up again
 	return nil
 }
 

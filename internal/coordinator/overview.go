@@ -54,7 +54,7 @@ func (c *Coordinator) Changed() <-chan struct{} {
 	return m.changed
 }
 
-// Story returns a study's; false if there is none. One that is over is read from the disk.
+// Story returns a study's story; false if there is none. One that is over is read from the disk.
 func (c *Coordinator) Story(digest proposal.Digest) (outline.Story, bool) {
 	m := c.machine.lock()
 	r, ok := m.find(digest)

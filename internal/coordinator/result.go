@@ -58,7 +58,7 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 	select {
 	case s.c.reading <- struct{}{}:
 		defer func() { <-s.c.reading }()
-	case <-ctx.Done(): // whoever hung up takes no place
+	case <-ctx.Done(): // a caller that hung up takes no place
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
 	r, err := s.c.Result(digest)

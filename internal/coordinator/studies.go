@@ -156,8 +156,8 @@ type now struct {
 	words  map[int]outline.Word
 }
 
-// whole returns a study's state now, which is not to be written to. One that is over is read from
-// the disk.
+// whole returns a study's state now, which the caller must not change. One that is over is read
+// from the disk.
 func (c *Coordinator) whole(digest proposal.Digest) (now, error) {
 	m := c.machine.lock()
 	r, ok := m.find(digest)
@@ -204,7 +204,7 @@ func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
 }
 
 // Watch calls see with the view of a study now and after every change, until it is over, see fails,
-// ctx ends or this node leads no more (ErrNotLeader). Changes that come faster than see returns are
+// ctx ends or this node stops leading (ErrNotLeader). Changes that come faster than see returns are
 // seen together.
 func (c *Coordinator) Watch(ctx context.Context, digest proposal.Digest, see func(outline.View) error) error {
 	for {

@@ -14,7 +14,7 @@ import (
 )
 
 // chart is a small drawing: the template gives it the page's colours, light or dark. Its
-// numbers are in the tables too, for whoever does not see it.
+// numbers are in the tables too, for those who do not see it.
 type chart struct {
 	ID, Title, About string
 	Width, Height    float64

@@ -172,7 +172,7 @@ func New(o Options) *Dashboard {
 	return d
 }
 
-// Close ends open streams and waits for what is computed beside them.
+// Close ends open streams and waits for what is computed meanwhile.
 func (d *Dashboard) Close() {
 	d.cache.mu.Lock()
 	if !d.closed {
@@ -233,7 +233,7 @@ func (d *Dashboard) result(w http.ResponseWriter, r *http.Request, v visitor) {
 		http.Error(w, "the study has no result", http.StatusConflict)
 		return
 	}
-	d.signing.Lock() // each is made anew and signed: one at a time, whoever asks how often
+	d.signing.Lock() // each is made anew and signed: one at a time, however often people ask
 	result, err := d.source.Result(digest)
 	d.signing.Unlock()
 	if err != nil {

@@ -32,8 +32,8 @@ type Answer interface {
 type QueryDriver interface {
 	// Ask begins a query that [Query.Check] takes. Header of the answer is free of twins.
 	Ask(q Query) (Answer, error)
-	// Describe passes to word what decides about the answer beside the query's text and is no
-	// secret.
+	// Describe passes to word what else than the query's text decides about the answer, less
+	// secrets.
 	Describe(q Query, word func(string))
 }
 

@@ -13,8 +13,8 @@ import (
 // Query is a query to a database server, whose answer is a data set.
 //
 // It runs in a transaction that is read-only and REPEATABLE READ, as one statement, and must
-// say ORDER BY something that tells every row from every other and is none of the measured
-// values: which place a unit has decides with which others it is paired or grouped, so it must
+// say ORDER BY something that tells every row from every other and is not a measured
+// value: which place a unit has decides with which others it is paired or grouped, so it must
 // not hang on what others measured; and the pin is of the rows in the query's order, so that
 // two rows in either order are two data sets. That it says ORDER BY is checked; that it
 // is enough cannot be.

@@ -40,8 +40,8 @@ func (s Source) Words() string {
 	return string(s.Kind())
 }
 
-// describe returns the words that say how the source's bytes become a table. Where they
-// come from is none of it: bytes that moved are the same data set.
+// describe passes to word what says how the source's bytes become a table. Where they come from
+// does not matter: bytes that moved are the same data set.
 func (s Source) describe(word func(string)) {
 	s.Mapping.Words(word)
 	if s.Query != nil {

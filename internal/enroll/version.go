@@ -18,7 +18,7 @@ var Software = wire.This("covey-agent").Software
 // versions and who must upgrade.
 type VersionError = wire.VersionError
 
-// checkVersion returns a *VersionError if a coordinator that said this is none to speak to.
+// checkVersion returns a *VersionError if a coordinator that said this shares no version.
 func checkVersion(ours wire.Version, said metadata.MD) error {
 	return wire.Agree(ours, wire.VersionOf(said, "a coordinator"))
 }

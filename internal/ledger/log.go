@@ -203,7 +203,7 @@ func (c *commitLog) replay(base uint64, apply func(changes []byte) error) error 
 		case r.base == base && r.durable > c.next:
 			return lostLog("is damaged")
 		default:
-			broken = true // of before ledger.db's last commit, or never durable
+			broken = true // from before ledger.db's last commit, or never durable
 		}
 		at += pages(logHead + len(r.changes))
 	}

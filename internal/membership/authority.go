@@ -6,7 +6,7 @@ import "covey/internal/pki"
 const (
 	CANext    = "next"    // both are trusted from here on
 	CAPromote = "promote" // the next one signs
-	CARetire  = "retire"  // the old one is trusted no more
+	CARetire  = "retire"  // the old one is no longer trusted
 )
 
 // CAEntry is one step. Keys are never in the log.

@@ -346,7 +346,7 @@ func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
 	return role, false, nil
 }
 
-// Claimed returns an error for a join with a key that another name has, or had: whoever stole a
+// Claimed returns an error for a join with a key that another name has, or had: a thief of a
 // revoked key may still have it (RE-18). The leader asks before it fills the log, and after the
 // proof of the identity key: the error has a name in it.
 func (s *State) Claimed(e JoinEntry) error {

@@ -203,7 +203,7 @@ func Open(dir string, o Options) (_ *Node, err error) {
 type entries struct{ *replica.Node }
 
 // Apply says coordinator.ErrNotLeader of an entry that was not proposed, as in the moments when a
-// lead is given away: whoever asked may ask again, or elsewhere.
+// lead is given away: the caller may ask again, or elsewhere.
 func (e entries) Apply(ctx context.Context, entry []byte) (any, error) {
 	answer, err := e.Node.Apply(ctx, entry)
 	if errors.Is(err, replica.ErrNotLeader) {

@@ -71,7 +71,7 @@ type RevokedStudy struct {
 	Digest proposal.Digest `json:"digest"`
 	Name   string          `json:"name"`
 	Status round.Status    `json:"status"`
-	// GoesOn reports whether the study needs the site no more: it runs, its on_dropout is
+	// GoesOn reports whether the study no longer needs the site: it runs, its on_dropout is
 	// "continue", and enough of its sites are not revoked. Any other study waits until it is ended.
 	// It needs no proposer: that of an analyst goes on.
 	GoesOn bool `json:"goes_on"`

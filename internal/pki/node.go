@@ -95,8 +95,8 @@ func (p *PeerTLS) certificate() (*tls.Certificate, error) {
 }
 
 // Server returns the configuration of the peers' port: TLS 1.3, a coordinator's
-// certificate from whoever connects for one of protocols, and none from a
-// new coordinator that connects for joining and has none yet.
+// certificate from all that connect for one of protocols, but none from a
+// new coordinator, which connects for joining and has none yet.
 func (p *PeerTLS) Server(joining string, protocols ...string) *tls.Config {
 	base := func() *tls.Config {
 		return &tls.Config{

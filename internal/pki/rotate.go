@@ -280,8 +280,9 @@ func (a *Authority) IssuerOf(cert *x509.Certificate) string {
 
 // Trust takes over the CAs that are in force, as the coordinator says over a connection under one
 // that this site trusts: those it trusts already, and those that one of them endorses. Others are
-// trusted no more, but for the one that this site's own certificate is of, until it is renewed. It
-// says whether anything changed. Errors, with nothing changed: [ErrNotJoined], [*CertificateError].
+// no longer trusted, except the one that issued this site's own certificate, until that is renewed.
+// Trust reports whether anything changed. Errors, with nothing changed: [ErrNotJoined],
+// [*CertificateError].
 func (s *Holder) Trust(vouchers []Voucher, now time.Time) (changed bool, err error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()

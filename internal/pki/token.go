@@ -12,8 +12,8 @@ const (
 	redacted  = "[redacted]"
 )
 
-// Token is the 256-bit secret of a join file: whoever shows it first is the site.
-// The zero Token is none. It prints as [redacted] whatever the verb, in slog, JSON
+// Token is the 256-bit secret of a join file: the first to show it is the site.
+// The zero Token is no token. It prints as [redacted] whatever the verb, in slog, JSON
 // and TOML; Bytes and a join file are the ways out.
 type Token struct{ secret secret[[tokenSize]byte] }
 
@@ -57,7 +57,7 @@ func (t Token) Format(f fmt.State, _ rune) { fmt.Fprint(f, redacted) }
 // String is [redacted].
 func (t Token) String() string { return redacted }
 
-// MarshalText is [redacted]: encoders that find a Token by reflection get no more.
+// MarshalText returns [redacted]: encoders that find a Token by reflection get only that.
 func (t Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // reveal is the form in a join file.

@@ -49,7 +49,7 @@ type column struct {
 	outside         int       // numbers that are not
 	values, missing int       // numbers, and cells without one
 	gap             int       // where the first of missing is
-	unread          tally     // texts that are none of what the study reads
+	unread          tally     // texts that the study does not read
 	dates           []string  // forms of dates that all texts fit so far, of a column that is read as days
 	whole           int       // numbers without a fraction
 	kinds           map[string]*tally

@@ -12,7 +12,7 @@ func looksLikeDigest(text string) bool {
 }
 
 // Refers reports whether a person's word for a study means the one of this digest and name. What
-// looks like a digest is one: a name is chosen by whoever proposes, and must not take its place.
+// looks like a digest is one: its proposer chooses a name, which must not take a digest's place.
 func Refers(ref string, digest Digest, name string) bool {
 	if looksLikeDigest(ref) {
 		return strings.HasPrefix(digest.String(), strings.ToLower(ref))

@@ -12,7 +12,7 @@ const (
 )
 
 // ScoreBin returns the bin, of so many, of a score in standard deviations. It is a function of the
-// number alone, and what is none is in the first bin.
+// number alone, and NaN is in the first bin.
 func ScoreBin(z float64, bins int) int {
 	// Kept within reach first, since the conversion of a large number is not the same everywhere.
 	at := math.Floor((max(-PictureReach, min(z, PictureReach)) + PictureReach) * float64(bins) / (2 * PictureReach))

@@ -9,7 +9,7 @@ import (
 	"covey/internal/wire"
 )
 
-// tell logs where a study stands, for whoever watches `agent run`: after this site's sum has left,
+// tell logs where a study stands, for those who watch `agent run`: after this site's sum has left,
 // until when the other sites are awaited. After a release, released tells how much noise is in it
 // and what of the study's privacy is charged. They read what is public or planned, nothing of the
 // rows.

@@ -2,7 +2,7 @@ package round
 
 import "covey/internal/study"
 
-// departure is a site's refusal; the zero one is none.
+// departure is a site's refusal; the zero departure is none.
 type departure struct {
 	code    study.Code
 	culprit study.Seat

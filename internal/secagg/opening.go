@@ -33,7 +33,7 @@ type Opening struct {
 	short  int                            // dealers of whom fewer than the threshold are in
 	// by dealer, the helpers that proved their shares
 	proven  map[int]map[int]bool
-	dropped map[int]bool // helpers whose shares were wrong: they count no more
+	dropped map[int]bool // helpers whose shares were wrong: they no longer count
 	// dealers outside U whose e is not what they committed to, or misses a tag
 	convicted []bool
 	keys      map[pair][pairKeySize]byte // of survivors, that give their tags
@@ -147,7 +147,7 @@ func (o *Opening) Chain(site int) ([32]byte, bool) {
 	return key, ok
 }
 
-// Erase overwrites what opens the sum: the opening opens nothing any more, and is not to be used
+// Erase overwrites what opens the sum: the opening opens nothing any more, and must not be used
 // again.
 func (o *Opening) Erase() {
 	for _, shares := range o.shares {

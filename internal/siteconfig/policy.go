@@ -44,14 +44,14 @@ type Policy struct {
 	// MinSites is the smallest roster. 3 if not given.
 	MinSites int `toml:"min_sites,omitempty"`
 	// MinCorrupt is the smallest η, the number of sites that may collude with the coordinator
-	// before sums of single sites can be opened. What a proposal has that does not set it, if not
-	// given: fewer are trusted not to collude than who looks at no proposal would expect.
+	// before sums of single sites can be opened. If not given, ⌊(N-1)/3⌋ of N sites: a proposal
+	// with fewer trusts more sites than an operator who does not read it would expect.
 	MinCorrupt int `toml:"min_corrupt,omitempty"`
 	// Noise lists the allowed values of a study's noise. If not given it is any, and with
 	// "within-limits" ["distributed"]: with central noise the coordinator's leader sees exact sums.
 	Noise []string `toml:"noise,omitempty"`
 	// PictureBySite lets in studies with picture_by = "site", which show this site's scores by
-	// themselves, noised. Without it they are refused, whoever would approve them.
+	// themselves, noised. Without it they are refused, and not even the operator can approve them.
 	PictureBySite bool `toml:"picture_by_site,omitempty"`
 	// Columns are those that a study may use; any if not given.
 	Columns []string `toml:"columns,omitempty"`
@@ -77,7 +77,7 @@ type Policy struct {
 	Datasets map[string]DatasetPolicy `toml:"dataset,omitempty"`
 }
 
-// DatasetPolicy are a data set's own limits, beside the policy's.
+// DatasetPolicy has a data set's own limits, in addition to the policy's.
 type DatasetPolicy struct {
 	// MaxEpsilon bounds each study on it.
 	MaxEpsilon float64 `toml:"max_epsilon,omitempty"`

@@ -117,7 +117,7 @@ func (f *File) columns() int {
 // column returns a column's table.
 func (f *File) column(i int) map[string]any {
 	list, _ := lookup(f.written, "columns").([]any)
-	table, _ := list[i].(map[string]any) // the decoder refuses what is none
+	table, _ := list[i].(map[string]any) // the decoder refuses what is no table
 	return table
 }
 

@@ -55,7 +55,7 @@ type Uplink struct {
 
 	mu     sync.Mutex
 	link   *link                    // nil while there is none
-	calls  grpc.ClientConnInterface // of the link, for what is asked beside it; nil while there is none
+	calls  grpc.ClientConnInterface // of the link, for what its stream does not carry; nil while there is none
 	stands Standing
 	skewed bool      // the clocks were far apart when they were last compared
 	why    string    // the coordinator did not say last which CAs are in force; empty if it did

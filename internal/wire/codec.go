@@ -224,7 +224,7 @@ func wireCode(c study.Code) covey.Code {
 	return covey.Code(number(covey.Code_value, "CODE_", string(c)))
 }
 
-// verdictOf reads a verdict; what is none is pending.
+// verdictOf reads a verdict; any other number is pending.
 func verdictOf(v covey.Verdict) study.Verdict {
 	return study.Verdict(cmp.Or(word(covey.Verdict_name, int32(v)), string(study.VerdictPending)))
 }

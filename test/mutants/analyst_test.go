@@ -32,7 +32,7 @@ func init() {
 		{"analyst: revoked, and heard", 0, []edit{{"internal/coordinator/server.go", "if !ok || h.Revoked {", "if !ok {"}}, walk, killer{}},
 		{"analyst: any key of the CA's making is the name's", 0, []edit{{"internal/coordinator/server.go", "!ok || !key.Equal(ed25519.PublicKey(h.TLS))", "!ok || len(key) == 0"}}, walk, killer{}},
 		{"analyst: a watch outlives a revocation", 0, []edit{{serves, "case is.Revoked || is.Token != began.Token:", "case is.Name == \"\" && is.Token != began.Token:"}}, in("coordinator", "TestRevokedWatchEnds"), killer{}},
-		{"analyst: a revocation wakes nobody", 0, []edit{{"internal/coordinator/enroll.go", "	m.notify() // whoever watches is looked up again\n", ""}}, in("coordinator", "TestRevokedWatchEnds"), killer{}},
+		{"analyst: a revocation wakes nobody", 0, []edit{{"internal/coordinator/enroll.go", "	m.notify() // those who watch are looked up again\n", ""}}, in("coordinator", "TestRevokedWatchEnds"), killer{}},
 		{"analyst: a name is two parties'", 0, []edit{{members, "taken && role != other && role != RoleNode", "taken && role != other && role == RoleNode"}}, in("coordinator", "TestOneNamespace"), killer{}},
 		{"analyst: a join does not look at the other role", 0, []edit{{members, "	if err := s.vacant(role, name); err != nil { // the other one was quicker", "	if err := s.vacant(RoleNode, name); err != nil { // the other one was quicker"}}, in("coordinator", "TestOneNamespace"), killer{}},
 		{"analyst: a proposal needs no signature", 0, []edit{{proposes, "p.CheckSignature(digest, offered.Signature); err != nil", "p.CheckSignature(digest, offered.Signature); false"}}, port, killer{}},

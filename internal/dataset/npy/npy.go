@@ -33,7 +33,7 @@ type part struct {
 	name string
 	// open returns the bytes of the values from the first on.
 	open func() (io.ReadCloser, error)
-	// at gives them from anywhere; nil where they are compressed.
+	// at reads them from any offset; nil where they are compressed.
 	at io.ReaderAt
 }
 

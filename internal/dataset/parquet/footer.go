@@ -75,7 +75,7 @@ func (t *parquetTable) footer() error {
 }
 
 // integer reports whether an INT32 or INT64 stands for an integer, and for an unsigned one. A
-// date, a time or a decimal is none: its integer means nothing without its unit.
+// date, a time or a decimal does not: its integer means nothing without its unit.
 func integer(typ parquet.Type) (unsigned, ok bool) {
 	if l := typ.LogicalType(); l != nil && l.Value != nil {
 		i, ok := l.Value.(*format.IntType)
