@@ -277,7 +277,7 @@ func (c *demoCmd) deadlines() proposal.Deadlines {
 	return out
 }
 
-// columns are the demo's, without what a private mean is to find.
+// columns returns the demo's columns, without offsets if a private mean has to find them.
 func (c *demoCmd) columns() []proposal.Column {
 	columns := slices.Clone(diamondColumns)
 	if c.Center == proposal.CenterPrivate {

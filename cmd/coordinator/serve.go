@@ -131,7 +131,7 @@ type dashboardMore struct {
 	Plain    bool     `help:"Plain HTTP beyond loopback, for a proxy in front that speaks TLS."`
 }
 
-// dashboard returns the flags', nil where there are none.
+// dashboard returns the dashboard that the flags ask for, nil if none does.
 func (c *serveCmd) dashboard() (*node.Dashboard, error) {
 	m := c.DashboardMore
 	if c.Dashboard == "" {

@@ -183,8 +183,8 @@ func (h *arrivals) verdict(d wire.Decision, unread bool) wire.Message {
 	return nil
 }
 
-// leave sends a verdict that is due: what is on record by now, since the operator may have
-// withdrawn from what the policy approved. Nothing, once the ledger has failed.
+// leave sends a verdict that is due: the one on record now, since the operator may have withdrawn
+// an approval of the policy. It sends nothing once the ledger has failed.
 func (h *arrivals) leave(d wire.Decision) {
 	if on, ok := h.a.Decisions.decided(d.Study); ok {
 		d = on

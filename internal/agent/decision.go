@@ -85,7 +85,7 @@ func (s *session) decide() wire.Decision {
 		return reject(study.CodeBudget, fmt.Errorf("%s: %s. This proposal is over here: the study must be proposed again", budget, budget.Remedy))
 	}
 	if a.pending.Has(id) {
-		// It was left to the operator and stays there, whatever the policy says by now.
+		// It was left to the operator and stays so, whatever the policy says now.
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictPending}
 	}
 	if s.plan.Proposal.Proposer == nil {

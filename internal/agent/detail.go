@@ -61,8 +61,8 @@ type RosterLine struct {
 	Known string `json:"known,omitempty"`
 }
 
-// Study tells all about one study. Of one that is over, what the ledger keeps, and the
-// rest if its proposal was kept, too.
+// Study returns all about one study. If it is over, that is what the ledger keeps, and the rest
+// only if its proposal was kept, too.
 func (vs *Views) Study(id proposal.Digest) (StudyDetail, error) {
 	d := StudyDetail{StudyView: vs.View(id)}
 	for _, e := range vs.a.egress.Snapshot().Studies {

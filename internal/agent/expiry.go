@@ -21,11 +21,12 @@ const (
 	lapseEvery = 10 * time.Minute
 )
 
-// expiresAt returns when a study expires by this site's own clock, of which the ledger says e: when
-// its proposal says, or unbegun after its approval; the zero time, never, once this site was
-// charged for its first sum, and where nobody has approved what says nothing. Only the coordinator
-// checks that a proposal's expiry is near: here an approval lasts no longer than an honest one lets
-// it, or a proposal could hold its part of the budget forever.
+// expiresAt returns when a study expires by this site's own clock, e being its entry on the ledger:
+// at the proposal's expiry, or some time after the approval if it has not begun. The zero time
+// means never: this site was charged for its first sum, or nobody has approved a proposal without
+// expiry. Only the coordinator checks that a proposal's expiry is near. Here an approval lasts no
+// longer than an honest coordinator lets it, or a proposal could hold its part of the budget
+// forever.
 func expiresAt(p proposal.Proposal, e ledger.StudyEntry) time.Time {
 	switch at := p.Expires(); {
 	case e.State == ledger.Approved && e.Queries > 0:

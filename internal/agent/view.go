@@ -29,7 +29,7 @@ type Status struct {
 	Linked      bool   `json:"linked"`
 	Coordinator string `json:"coordinator,omitempty"` // the address linked to, or tried last
 	LinkError   string `json:"link_error,omitempty"`
-	// KeyExchange is the link's.
+	// KeyExchange is that of the link.
 	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
 	Expires     time.Time       `json:"certificate_expires"`
 	DaysLeft    int             `json:"certificate_days_left"`

@@ -42,8 +42,8 @@ func (c *Client) stand(ctx context.Context, conn grpc.ClientConnInterface) error
 	return nil
 }
 
-// follow takes over the CAs that are in force. moved reports whether the certificate is to be one
-// of another CA than it is. The error is the call's.
+// follow takes over the CAs that are in force. moved reports whether the certificate must be
+// replaced by one of another CA. The error is the call's.
 func (c *Client) follow(ctx context.Context, conn grpc.ClientConnInterface) (moved bool, err error) {
 	issuer := sha256.Sum256(c.holder.Issuer().Raw)
 	s, err := wire.CallStanding(ctx, conn, issuer[:])

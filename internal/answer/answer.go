@@ -136,7 +136,7 @@ func (r *Rows) picture(p *study.Plan, site int, a study.Ask, rows *clip.Matrix, 
 	one, groups := func(int) int { return 0 }, 1
 	if first, width := p.Pictures.First, p.Pictures.Width; width > 0 {
 		groups = width
-		// Of the rows as they are: derived ones are the same rows in the same order, but scaled.
+		// The rows as they are have the levels: derived rows have the same order, but are scaled.
 		level, err := r.raw.LevelOf(clip.Indicator{First: first, Width: width})
 		if err != nil {
 			return nil, err

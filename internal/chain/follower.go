@@ -145,7 +145,7 @@ func (f *Follower) held(number uint64) (Link, bool, error) {
 	return kept.Link, ok, err
 }
 
-// trim forgets what is kept by now.
+// trim forgets what is kept already.
 func (f *Follower) trim() error {
 	for len(f.fresh) > 0 {
 		if kept, _, err := f.record.At(f.fresh[0].Number); err != nil || kept != f.fresh[0] {
@@ -201,8 +201,8 @@ func (f *Follower) Has(s Step) (bool, error) {
 	return f.record.Has(s)
 }
 
-// Holds reports whether the chain, which Check must find in order, has a link at a number, and it
-// is a step's.
+// Holds reports whether the chain, which Check must find in order, has the head h, and s is the
+// step that led to it.
 func (f *Follower) Holds(h Head, s Step) (bool, error) {
 	if err := f.Check(); err != nil || h.Number == 0 || h.Number > f.at.Number {
 		return false, err

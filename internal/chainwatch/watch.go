@@ -146,8 +146,8 @@ func (w *Watch) broken(plan *study.Plan, why error) {
 		"No query is answered until the chain goes on from there. Ask the coordinator's operator; if a backup was restored, see \"agent chain show\"")
 }
 
-// Holds reports whether the chain that was shown on this link, and that extends what was kept,
-// has a head, and it is a step's.
+// Holds reports whether the chain that was shown on this link, and that extends what was kept, has
+// the head h, and s is the step that led to it.
 func (w *Watch) Holds(h chain.Head, s chain.Step) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -33,7 +33,7 @@ func (g ScoreGrid) validate(d int) error {
 	return nil
 }
 
-// bin returns the bin, of so many, that a row counts in along direction l.
+// bin returns which of the bins a row counts in along direction l.
 func (g ScoreGrid) bin(row []float64, l, bins int) int {
 	d := len(row)
 	return query.ScoreBin(dot(row, g.X[l*d:(l+1)*d])/g.Deviations[l], bins)

@@ -9,8 +9,8 @@ import (
 	"covey/internal/session"
 )
 
-// memory is the leader's of one study. All of it is the leader's, as are its methods, and dies with
-// the process; none of it reaches the log.
+// memory is what the leader keeps of one study. It and its methods are for the leader alone. It
+// dies with the process, and none of it reaches the log.
 type memory struct {
 	*session.Session
 	deadline time.Time // of the open phase

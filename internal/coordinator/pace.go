@@ -22,7 +22,7 @@ const (
 	costFault   = 200.0       // on top, of one that fails a check
 )
 
-// paceOf returns a site's. There are no more of them than sites that have joined.
+// paceOf returns a site's pace. There is at most one for each site that has joined.
 func (c *Coordinator) paceOf(site string) *admission.Pace {
 	m := c.machine.lock()
 	defer c.machine.unlock()

@@ -180,9 +180,9 @@ func (m *leader) federation() analysis.Federation {
 	return analysis.Federation{Coordinator: m.signingKey(), Site: current(m.who.Sites), Analyst: current(m.who.Analysts), Units: m.counts.Of}
 }
 
-// mayPropose reports why a study cannot be taken as the state is: at most so many are an analyst's,
-// and the analyst has to be one still. Of those that are over, over says which hold no place. It is
-// deterministic where that is nil, and all of them hold none: at is the entry's.
+// mayPropose returns why a study cannot be taken as the state is: an analyst may have at most so
+// many, and must still be a member. over reports which of those that have ended hold no place. If
+// over is nil, none of these holds one, and mayPropose is deterministic: at is the entry's time.
 func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time, over func(outline.Study) bool) error {
 	if by := p.Proposer; by != nil {
 		if h := m.who.Analysts[by.Name]; h.Revoked || !by.Same(h.Party()) {

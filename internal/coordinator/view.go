@@ -9,7 +9,7 @@ import (
 	"covey/internal/study"
 )
 
-// View returns a study's.
+// View returns a study's view.
 func (c *Coordinator) View(digest proposal.Digest) outline.View {
 	m := c.machine.lock()
 	defer c.machine.unlock()
@@ -17,7 +17,7 @@ func (c *Coordinator) View(digest proposal.Digest) outline.View {
 	return m.view(r)
 }
 
-// Name returns a study's; empty if there is none.
+// Name returns a study's name; empty if there is no such study.
 func (c *Coordinator) Name(digest proposal.Digest) string {
 	m := c.machine.lock()
 	defer c.machine.unlock()
@@ -38,7 +38,7 @@ func (c *Coordinator) Views() []outline.View {
 	return out
 }
 
-// view returns a study's, and reads nothing from disk.
+// view returns a study's view, and reads nothing from disk.
 func (m *leader) view(r outline.Study) (v outline.View) {
 	if c := r.Closed; c != nil {
 		v = c.View

@@ -32,8 +32,8 @@ type Options struct {
 	Approved func() (pin [32]byte, ok bool)
 }
 
-// Rows are a study's rows at its site. It is for one goroutine at a time. It keeps no plan, which
-// may be large: who calls it has the study's.
+// Rows are a study's rows at its site. They are for one goroutine at a time. They keep no plan,
+// which may be large: the caller has it.
 type Rows struct {
 	o       Options
 	dataset siteconfig.Dataset

@@ -309,7 +309,7 @@ func (b *branch) Close() error {
 	return nil
 }
 
-// Addr is the port's.
+// Addr returns the port's address.
 func (b *branch) Addr() net.Addr { return b.port.listener.Addr() }
 
 // raftBranch is the branch that raft accepts from and dials through.

@@ -24,7 +24,7 @@ type Happening struct {
 	Query   int             `json:"query,omitempty"`
 	Slot    int             `json:"slot,omitempty"`
 	Sites   int             `json:"sites,omitempty"` // survivors
-	// Verdict is a decision's.
+	// Verdict is that of a decision.
 	Verdict study.Verdict `json:"verdict,omitempty"`
 }
 

@@ -16,7 +16,7 @@ type Study struct {
 	Closed *Closed      // nil of one under way
 }
 
-// Proposal returns the study's; once the study is over, without its columns.
+// Proposal returns the study's proposal; once the study is over, without its columns.
 func (s Study) Proposal() *proposal.Proposal {
 	if s.State != nil {
 		return &s.State.Plan().Proposal
@@ -27,7 +27,7 @@ func (s Study) Proposal() *proposal.Proposal {
 // Terminal reports whether the study is over.
 func (s Study) Terminal() bool { return s.State == nil || s.State.Terminal() }
 
-// Status returns the study's.
+// Status returns the study's status.
 func (s Study) Status() round.Status {
 	if s.State != nil {
 		return s.State.Status

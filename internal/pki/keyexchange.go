@@ -21,7 +21,7 @@ type KeyExchange struct {
 	QuantumSafe bool   `json:"quantum_safe"`
 }
 
-// KeyExchangeOf returns a connection's.
+// KeyExchangeOf returns a connection's key exchange.
 func KeyExchangeOf(s tls.ConnectionState) KeyExchange {
 	if !s.HandshakeComplete && s.CurveID == 0 {
 		return KeyExchange{}

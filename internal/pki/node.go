@@ -230,7 +230,7 @@ func (e estate) caKey() (secret[crypto.Signer], error) {
 	return parseKey(e.CAKey)
 }
 
-// Estate returns this coordinator's.
+// Estate returns this coordinator's estate.
 func (a *Authority) Estate() Estate {
 	cas := a.cas.Load()
 	key, _ := keyPEM(cas.key()) // it was read as PKCS #8

@@ -33,9 +33,9 @@ type ScoreHistogram struct {
 	Sigma     float64   `json:"sigma"`
 }
 
-// picture fills pictures and score histograms in, of scores that are divided by unit. Of sites that
-// are not in the sum, and of levels that are among their column's others, a picture has no group:
-// noise alone is in their blocks.
+// picture fills in pictures and histograms of scores, which are divided by unit. A picture has no
+// group for sites that are not in the sum, nor for levels that are joined to their column's other:
+// their blocks hold only noise.
 func (r *Result) picture(p *study.Plan, releases []study.Release, unit float64) {
 	s := p.Proposal.Spec
 	for _, rel := range releases {

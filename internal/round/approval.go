@@ -53,7 +53,7 @@ func (d *Durable) decided(e Entry, stale error) error {
 	return nil
 }
 
-// expiry is the proposal's.
+// expiry says what is known of the proposal's expiry.
 type expiry struct{ set, passed bool }
 
 func (Lapsed) observe(s *State) { s.live.expiry.passed = true }

@@ -40,7 +40,7 @@ type Fault struct {
 	Code        study.Code
 }
 
-// New returns a study's. faulty is told of each message that failed a check.
+// New returns a study's session. faulty is told of each message that failed a check.
 func New(state *round.State, log *slog.Logger, faulty func(Fault)) *Session {
 	return &Session{State: state, Plan: state.Plan(), log: log, faulty: faulty}
 }

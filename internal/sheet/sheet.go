@@ -121,7 +121,7 @@ type model struct {
 
 	Sent     []sentRow
 	MoreSent int
-	Unsent   string // what of the queries listed was not sent, or was sent besides
+	Unsent   string // which of the queries listed were not sent, or what else was sent
 	Sends    []string
 
 	Privacy []string

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Where the values of a column lie in two groups, as those of rows in two units of measurement do.
-// Of one group, however skewed, the two halves are about 1 to 2 apart.
+// When the values of a column lie in two groups, as rows in two units of measurement do. The two
+// halves of one group, however skewed, are about 1 to 2 apart.
 const (
 	groupsApart = 3.5  // least distance of the groups' medians, in the sum of their spreads
 	leastGroup  = 0.05 // share of the values

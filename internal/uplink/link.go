@@ -236,8 +236,7 @@ func (l *link) drain(id proposal.Digest) {
 		switch said := l.u.o.Handle(next).(type) {
 		case nil:
 		case wire.Decision:
-			// On the link that there is by now: a study that ended meanwhile is not asked about
-			// again.
+			// On the link of this moment: a study that ended meanwhile is not asked about again.
 			l.u.Post(said)
 		default:
 			l.post(said)

@@ -29,7 +29,7 @@ const (
 	sharesFixed = 23 + 24 + 32 + 4 + 32 + 32 + 2
 )
 
-// sizes returns a study's.
+// sizes computes the sizes of a study's messages.
 type sizes struct {
 	plan  *study.Plan
 	kinds int // of secrets a slot that are shared: b, and e where a site can be missing

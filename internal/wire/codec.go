@@ -178,7 +178,7 @@ func StatedIn(m Message) Stated {
 // Tag names a study in a hello.
 type Tag [TagBytes]byte
 
-// TagOf returns a study's.
+// TagOf returns a study's tag.
 func TagOf(id proposal.Digest) Tag { return Tag(id[:TagBytes]) }
 
 func joined(tags []Tag) []byte {

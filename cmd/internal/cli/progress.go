@@ -18,7 +18,7 @@ type Progress struct {
 // NewProgress shows on out, which a [Terminal] has.
 func NewProgress(out io.Writer) *Progress { return &Progress{Out: out, Width: Width(out)} }
 
-// Show shows that so many of all are done, and text. more is for a terminal alone.
+// Show shows how many of all are done, and text. more is for a terminal alone.
 func (p *Progress) Show(done, all int, text, more string) {
 	if p.Width == nil {
 		if text != p.said {
