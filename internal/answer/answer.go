@@ -35,7 +35,7 @@ type Rows struct {
 	moved moved
 }
 
-// moved are rows less a centre, divided by scales and kept within limits, with their gaps filled,
+// moved are rows less a center, divided by scales and kept within limits, with their gaps filled,
 // on the sphere where the query is about it, and off what was found.
 type moved struct {
 	center, scale, found, fill []float64
@@ -109,11 +109,11 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 	return counts, nil
 }
 
-// least is the smallest magnitude but 0 of a direction's coordinates, and a center's. A sum's time
-// MUST NOT tell of values: a processor takes many times as long for a number below 2^-1022, which a
-// direction made for it would multiply those below a threshold of its choice to, and which a center
-// would make of a zero. The bounds of centers, scales and offsets keep a row's numbers from there,
-// too (packages clip and proposal).
+// least is the smallest magnitude, except 0, of the coordinates of directions and centers. A sum's
+// time MUST NOT tell of values, but a processor takes many times as long for a number below
+// 2^-1022. A direction could be chosen so that its products with values below a threshold are such
+// numbers, and a center could make one of a zero. The bounds of centers, scales and offsets keep a
+// row's numbers from there, too (packages clip and proposal).
 const least = 0x1p-60
 
 // settled returns a copy of v in which numbers closer to 0 than least are 0; a unit vector stays
@@ -238,7 +238,7 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 	return rows, nil
 }
 
-// joined returns the raw rows with levels joined and paired, where the study has any of it.
+// joined returns the raw rows, with levels joined and rows paired if the study asks for that.
 func (r *Rows) joined(p *study.Plan, site int, joins []int) (*clip.Matrix, error) {
 	pairs := p.Proposal.Spec.Center == proposal.CenterPairs
 	if !pairs && joins == nil {

@@ -13,7 +13,7 @@ import (
 	"covey/internal/result"
 )
 
-// chart is a small drawing: the template gives it the page's colours, light or dark. Its
+// chart is a small drawing: the template gives it the page's colors, light or dark. Its
 // numbers are in the tables too, for those who do not see it.
 type chart struct {
 	ID, Title, About string

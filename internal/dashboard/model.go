@@ -99,7 +99,7 @@ type studyRow struct {
 	Epsilon  string
 }
 
-// status of a study as shown: never by colour alone.
+// status of a study as shown: never by color alone.
 type status struct{ Text, Class, Mark string }
 
 func statusOf(v outline.View) status {

@@ -38,9 +38,9 @@ func (a *asked) forget(from ask) {
 	}
 }
 
-// prompts gives, for every connected site, what it should have been asked by
-// now and was not on this link. Messages to one site leave in this order. One that refused for good
-// is told the end alone.
+// prompts returns, for every connected site, what it should have been asked by now and was not on
+// this link. Messages to one site leave in this order. A site that refused for good is told only
+// the end.
 func (s leader) prompts() []Effect {
 	p := prompter{s: s.State}
 	for i := range s.live.links {

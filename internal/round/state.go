@@ -67,7 +67,7 @@ type Durable struct {
 	Attestations [][]byte `json:"attestations,omitempty"` // sites' signatures on it, by site
 }
 
-// State is one study's. The zero State awaits its Proposed entry.
+// State is that of one study. The zero State awaits its Proposed entry.
 type State struct {
 	Durable
 	plan *study.Plan

@@ -1,6 +1,6 @@
 package round
 
-// Step changes the state by one event and gives what the leader has to do.
+// Step changes the state by one event and returns what the leader has to do.
 // The error is a *StaleError, or a proposal that does not parse: an entry that
 // changed nothing. An event about another slot than the open one changes nothing.
 func (s *State) Step(e Event) ([]Effect, error) {

@@ -15,7 +15,8 @@ import (
 	"covey/internal/wire"
 )
 
-// Session is a leader's of one study. The zero value is of a study that is over: it holds nothing.
+// Session is a leader's part in the secure aggregation of one study. The zero Session is that of a
+// study that is over, and holds nothing.
 type Session struct {
 	State *round.State
 	Plan  *study.Plan
@@ -33,7 +34,7 @@ type Session struct {
 	tally
 }
 
-// Fault is of a site's message that failed a check and was dropped.
+// Fault names a site whose message failed a check and was dropped.
 type Fault struct {
 	Site        int
 	Query, Slot int // that were open here

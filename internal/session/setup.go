@@ -272,5 +272,5 @@ func (s *Session) bodiesFor(site int) [][]byte {
 	return out
 }
 
-// Transcript is of the setup.
+// Transcript returns that of the setup.
 func (s *Session) Transcript() [32]byte { return s.setup.Transcript() }

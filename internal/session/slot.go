@@ -11,7 +11,7 @@ import (
 	"covey/internal/wire"
 )
 
-// tally is what is here of the open slot: the sum of the masked uploads, and the shares. An upload
+// tally is what came in the open slot: the sum of the masked uploads, and the shares. An upload
 // is added as it comes and not kept: memory is that of one vector, however many sites there are.
 type tally struct {
 	query, slot int

@@ -73,8 +73,8 @@ func (u *Uplink) endUntold() bool {
 	return true
 }
 
-// follow takes over the CAs that are in force, and says whether this site's certificate is to be
-// one of another CA than it is.
+// follow takes over the CAs that are in force, and reports whether this site's certificate must be
+// replaced by one of another CA.
 func (u *Uplink) follow(ctx context.Context, conn grpc.ClientConnInterface) (moved bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, enroll.JoinTimeout)
 	defer cancel()

@@ -16,7 +16,7 @@ const (
 func LargestOfSite(p *study.Plan) int {
 	out := ShortMessage
 	for _, q := range p.Queries {
-		// An upload, or a refusal with the query's signed release: its values, X, centre and found.
+		// An upload, or a refusal with the query's signed release: its values, X, center and found.
 		out = max(out, ShortMessage+q.Bytes, ShortMessage+wordBytes*(q.Values+3*p.D*p.K)+8*p.Thresholds.Sites+66*p.Thresholds.Threshold)
 	}
 	// A site seals to its holders, and to the neighbors whose pairs it owns: half of 2m on average,
