@@ -29,9 +29,6 @@ type Item struct {
 	held []byte
 }
 
-// Size returns how many bytes an item has.
-func (i Item) Size() int64 { return i.size }
-
 // New makes a shelf in a folder.
 func New(dir string) (*Shelf, error) {
 	f, err := os.CreateTemp(dir, ".shelf-*") // 0600
