@@ -44,7 +44,7 @@ func TestPictureNamesPackages(t *testing.T) {
 			}
 		}
 	}
-	for name := range strings.SplitSeq("dataset answer clip noise secagg ledger agent coordinator round study replica", " ") {
+	for name := range strings.SplitSeq("dataset sitedata answer clip aggregate noise secagg responder ledger agent coordinator session round replica study result", " ") {
 		if !named[name] {
 			t.Errorf("the picture lacks %s", name)
 		}
