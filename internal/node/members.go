@@ -92,7 +92,8 @@ func (m *members) follow(ctx context.Context) {
 }
 
 // ask asks the others for their lists while no leader is known: the leader may be one that
-// joined while this coordinator was away, whom it does not let in. It runs beside everything else.
+// joined while this coordinator was away, whom it does not let in. It runs on a goroutine of its
+// own.
 func (m *members) ask(ctx context.Context) {
 	tick := time.NewTicker(askMembers)
 	defer tick.Stop()
