@@ -193,6 +193,10 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 	}
 	commas, fractions, points, thousands, grouped := 0, 0, 0, 0, 0
 	plain, german := dataset.Mapping{}.Cell(), dataset.Mapping{Decimal: ",", Thousands: "."}.Cell()
+	reads := func(cell func(string) (float64, string), field string) bool {
+		_, reason := cell(field)
+		return reason == ""
+	}
 	for {
 		fields, err := r.Read()
 		if err != nil {
@@ -200,24 +204,18 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 		}
 		for _, field := range fields {
 			field = dataset.Trim(field)
-			switch {
-			case strings.Count(field, ",") == 1 && !strings.Contains(field, "."):
-				if _, reason := german(field); reason == "" {
-					commas++
-					if !isGroup(field, ",") {
-						fractions++
-					}
+			switch comma, point := strings.Count(field, ","), strings.Count(field, "."); {
+			case comma == 1 && point == 0 && reads(german, field):
+				commas++
+				if !isGroup(field, ",") {
+					fractions++
 				}
-			case strings.Count(field, ",") == 1 && strings.Contains(field, "."):
-				if _, reason := german(field); reason == "" {
-					grouped++
-				}
-			case strings.Count(field, ".") == 1:
-				if _, reason := plain(field); reason == "" {
-					points++
-					if isGroup(field, ".") {
-						thousands++
-					}
+			case comma == 1 && point > 0 && reads(german, field):
+				grouped++
+			case comma != 1 && point == 1 && reads(plain, field):
+				points++
+				if isGroup(field, ".") {
+					thousands++
 				}
 			}
 		}
