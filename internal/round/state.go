@@ -95,11 +95,17 @@ func (d *Durable) fits(p *study.Plan) bool {
 			return false
 		}
 	}
-	return len(d.Verdicts) == n && d.Culprit >= -1 && d.Culprit < n &&
-		d.Accuser.Site() >= -1 && d.Accuser.Site() < n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
-		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n &&
-			(!p.Proposal.Spec.Waits() || len(d.Survivors) == n)) &&
-		(d.Status != StatusSigning || d.Query == len(p.Queries) && len(d.Announcements) == n && len(d.Releases) > 0)
+	named := func(site int) bool { return site >= -1 && site < n }
+	if len(d.Verdicts) != n || !named(d.Culprit) || !named(d.Accuser.Site()) || d.Slot < 0 || d.Query < 0 || d.Query > len(p.Queries) {
+		return false
+	}
+	switch d.Status {
+	case StatusRunning:
+		return d.Query < len(p.Queries) && len(d.Announcements) == n && (!p.Proposal.Spec.Waits() || len(d.Survivors) == n)
+	case StatusSigning:
+		return d.Query == len(p.Queries) && len(d.Announcements) == n && len(d.Releases) > 0
+	}
+	return true
 }
 
 // Restore rebuilds a state from its durable part.

@@ -52,7 +52,7 @@ func init() {
 			{"internal/round/entry.go", "\t\tif s.plan != nil {\n\t\t\treturn stale\n\t\t}\n", ""},
 		}, in("round", "TestStaleEntries"), killer{}},
 		{"a snapshot that runs without its setup", 0, []edit{
-			{"internal/round/state.go", "(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n &&", "(d.Status != StatusRunning || d.Query < len(p.Queries) &&"},
+			{"internal/round/state.go", "return d.Query < len(p.Queries) && len(d.Announcements) == n && (", "return d.Query < len(p.Queries) && ("},
 		}, in("round", "TestRunningWithoutSetupIsRefused"), killer{}},
 		{"slots are given up that later queries need", 0, []edit{
 			{"internal/round/slot.go", "if s.Certificate != nil || !s.spare() {", "if s.Certificate != nil {"},
