@@ -21,7 +21,7 @@ import (
 
 type exportCmd struct {
 	File   string `arg:"" help:"A result, as \"coordinator study result --json\" prints it. It must verify."`
-	NPZ    string `name:"npz" placeholder:"FILE" help:"Write a NumPy archive with scikit-learn's names (docs/results.md)."`
+	NPZ    string `name:"npz" placeholder:"FILE" help:"Write a NumPy archive with scikit-learn's names (docs/result-file.md)."`
 	CSV    string `name:"csv" placeholder:"FILE" help:"Write a table, one line for each component."`
 	Worth  string `placeholder:"FILE" help:"Write what the result is worth as JSON: bounds of captured variance, angles, loadings."`
 	Report string `placeholder:"FILE" help:"Write one page for an ethics board as HTML, to be read and printed anywhere: what was asked, who approved it, what left each site, what it is worth."`

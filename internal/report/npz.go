@@ -24,7 +24,7 @@ type array struct {
 
 // WriteNPZ writes the result as a NumPy archive, which numpy.load opens with
 // allow_pickle=False. An array has the name of its field in the result file, which is
-// scikit-learn's where it has one; docs/results.md lists them. What was not bought, or
+// scikit-learn's where it has one; docs/result-file.md lists them. What was not bought, or
 // is empty, is not there. A text is an array of one.
 func WriteNPZ(w io.Writer, r *result.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {

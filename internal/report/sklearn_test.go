@@ -137,15 +137,16 @@ print("columns", ascii(list(a["feature_names_in_"])), a["digest"][0], a["epsilon
 	}
 }
 
-// TestScikitLearnPacked: the functions of docs/results.md read the packed numbers of a result file.
+// TestScikitLearnPacked: the functions of docs/result-file.md read the packed numbers of a result
+// file.
 func TestScikitLearnPacked(t *testing.T) {
-	page, err := os.ReadFile("../../docs/results.md")
+	page, err := os.ReadFile("../../docs/result-file.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	code := regexp.MustCompile("(?s)```python\n(import base64.*?)```").FindSubmatch(page)
 	if code == nil {
-		t.Fatal("docs/results.md has no functions")
+		t.Fatal("docs/result-file.md has no functions")
 	}
 	rng := rand.New(rand.NewPCG(8, 9))
 	var releases []study.Release

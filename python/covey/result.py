@@ -25,7 +25,7 @@ LEAST = 20  # cells, of which that is warned
 class Result:
     """What a study found. Arrays cannot be written to; d columns, k components.
 
-    Fields that end with _ are scikit-learn's where it has them (docs/results.md has all).
+    Fields that end with _ are scikit-learn's where it has them (docs/result-file.md has all).
     """
 
     name: str
