@@ -74,6 +74,7 @@ func (s *sight) report(said dataset.Mapping) {
 	}
 	s.twins()
 	s.kindred()
+	s.repeats()
 	s.marks(paste)
 	if r.Unit != "" && s.unit < 0 && s.unnamed == "" {
 		paste.notes = append(paste.notes, fmt.Sprintf(`# %s = "its name in the file"`, key(r.Unit)))
@@ -423,6 +424,10 @@ func (l *proposedLine) renamed(name string, c *column, wanted *want, p *paste) {
 	l.why, l.meant = "if these are the same", true
 }
 
+// leastIDs is from how many values on a column that is named like an id is taken for one, whatever
+// the number of rows: fewer may be wards or devices, with many rows each.
+const leastIDs = 20
+
 // identifier warns of a column that says whose a row is, where the data set has no unit.
 func (s *sight) identifier(j int, c *column) {
 	if len(c.ids) < 2 || c.manyIDs {
@@ -432,8 +437,8 @@ func (s *sight) identifier(j int, c *column) {
 	if s.values {
 		name = fmt.Sprint("field ", j+1)
 	}
-	if n := s.r.Rows; len(c.ids) < n && 4*len(c.ids) > n {
-		s.look(name, AboutID, fmt.Sprintf("looks like an id, and unit is not set: %d different ones in %d rows. A person with several rows counts as several people", len(c.ids), n))
+	if n := s.r.Rows; len(c.ids) < n && (len(c.ids) >= leastIDs || 4*len(c.ids) > n) {
+		s.look(name, AboutID, fmt.Sprintf("looks like an id, and unit is not set: %d different ones in %d rows. %s", len(c.ids), n, severalText))
 	}
 }
 

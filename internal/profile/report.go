@@ -145,6 +145,7 @@ type sight struct {
 	unnamed   string       // what may help where the header lacks a column
 	units     map[int]bool // that were seen, where there is a unit column
 	kin       kin
+	again     again
 	nobody    tally
 	broken    map[string]*tally
 	reasons   []string
@@ -251,6 +252,7 @@ func (s *sight) Unused(j int, reason string) {
 func (s *sight) Row(at, unit int) {
 	s.at, s.of = at, unit
 	s.r.Rows++
+	s.again.next()
 	if !s.footer {
 		s.footers = 0
 	}
@@ -280,7 +282,7 @@ func (s *sight) Text(j int, field string) {
 	}
 	field = strings.Trim(field, " \t")
 	c.id(field)
-	c.hash = c.hash*mixing + maphash.String(s.seed, field)
+	s.hashed(j, maphash.String(s.seed, field))
 	name, named := s.from[j].Names[field]
 	if named {
 		field = name
@@ -307,7 +309,7 @@ func (s *sight) Text(j int, field string) {
 	case reason != "":
 		c.other(field, s.isLevel(j, field), s.at, s.of)
 	case math.IsNaN(v):
-		c.without(s.at)
+		s.without(j)
 	default:
 		if s.number(j, v, field); !named {
 			c.grouped.add(field, cmp.Or(s.mapping.Decimal, "."))
@@ -340,7 +342,7 @@ func (s *sight) Number(j int, v float64) {
 	case c == nil:
 		return
 	case math.IsNaN(v):
-		c.without(s.at)
+		s.without(j)
 	case math.IsInf(v, 0):
 		c.other("infinite", false, s.at, s.of)
 	default:
@@ -350,7 +352,22 @@ func (s *sight) Number(j int, v float64) {
 	if math.IsNaN(v) {
 		v = math.Inf(1) // one of many
 	}
-	c.hash = c.hash*mixing + maphash.Comparable(s.seed, v)
+	s.hashed(j, maphash.Comparable(s.seed, v))
+}
+
+// hashed takes the hash of a cell into its column's and, of a column that is looked at, its row's.
+func (s *sight) hashed(j int, h uint64) {
+	c := s.columns[j]
+	c.hash = c.hash*mixing + h
+	if s.label[j] != "" {
+		s.again.row = s.again.row*mixing + h
+	}
+}
+
+// without takes a missing cell.
+func (s *sight) without(j int) {
+	s.columns[j].without(s.at)
+	s.again.gap = s.again.gap || s.label[j] != ""
 }
 
 func (s *sight) number(j int, v float64, field string) {

@@ -1,0 +1,51 @@
+package profile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestRepeatedPeople: where no unit is set, the site is told of rows that a join repeats and of ids
+// with many rows each. Neither zeros, nor answers to a few questions, nor rows without a value are
+// taken for that.
+func TestRepeatedPeople(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	table := func(header string, rows int, row func(i int) string) string {
+		var text strings.Builder
+		text.WriteString(header + "\n")
+		for i := range rows {
+			text.WriteString(row(i) + "\n")
+		}
+		return text.String()
+	}
+	kilos := func(i int) string { return fmt.Sprintf("%d,%.2f", 40+i%37, 60+float64(i*7919%4001)/100) }
+	joined := table("age,kg", 900, func(i int) string { return kilos(i / 3 * 3) })
+	for _, c := range []struct{ name, text, keys, want string }{
+		{"a join", joined, "", "900 rows have only 300 different rows of values in these columns, 300 of which come several times"},
+		{"a join of some", table("age,kg", 1200, func(i int) string { return kilos(i % 1000) }), "", "1200 rows have only 1000 different rows of values in these columns, 200 of which"},
+		{"a join, its unit set", table("who,age,kg", 900, func(i int) string { return fmt.Sprint(i/3, ",", kilos(i/3)) }), "unit = \"who\"\n", ""},
+		{"rows of their own", table("age,kg", 900, kilos), "", ""},
+		{"costs, mostly zeros", table("visits,cost", 900, func(i int) string {
+			if i%5 > 0 {
+				return "0,0"
+			}
+			return kilos(i)
+		}), "", ""},
+		{"answers", table("q1,q2,q3", 900, func(int) string { return fmt.Sprintf("%d,%d,%d", rng.IntN(5), rng.IntN(5), rng.IntN(5)) }), "", ""},
+		{"no values", table("age,kg", 900, func(i int) string {
+			if i%2 > 0 {
+				return []string{",61.5", "40,"}[i/2%2]
+			}
+			return kilos(i)
+		}), "", ""},
+		{"an id of many rows", table("patient_id,age,kg", 900, func(i int) string { return fmt.Sprint(i/30, ",", kilos(i)) }), "", "looks like an id, and unit is not set: 30 different ones in 900 rows. A person with several rows counts as several people: privacy covers one"},
+		{"an id of few wards", table("ward_id,age,kg", 900, func(i int) string { return fmt.Sprint(i%12, ",", kilos(i)) }), "", ""},
+	} {
+		got := looks(profiled(t, c.text, c.keys, nil), AboutID)
+		if (got != "") != (c.want != "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
