@@ -44,6 +44,7 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 	units := f.Int("units", 1<<30, "only laws of so many units at most")
 	learned := f.Bool("learned", false, "columns in units over five decades about means up to 20 standard deviations from zero, whose constants the study learns; the truth is the correlation matrix")
 	named := f.String("laws", "", "in place of the listed laws, \"name:d:n\" with a space between; names as of the listed, near0.9 (a second component of 0.9 above a tenth) and bulk0.9 (one above so much)")
+	repeat := f.Int("repeat", 1, "how often each row comes")
 	kind := f.String("kind", "", "with -learned: columns that are no elliptical law's, as accuracy standardize names them; the truth is these rows'")
 	return func(w io.Writer) (int, error) {
 		laws, err := run.Laws()
@@ -67,6 +68,11 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 		if *kind != "" {
 			if laws, err = tablesOf(*kind, laws); err != nil {
 				return 0, err
+			}
+		}
+		if *repeat > 1 {
+			for i, l := range laws {
+				laws[i].Source = run.Repeated(l.Source, *repeat)
 			}
 		}
 		s := sheetOfWorth{jobs: *jobs, times: *times, first: *first, learned: *learned, change: func(spec *proposal.Spec) {

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -35,6 +37,24 @@ func Rotated(src Source) Source {
 			}
 		}
 		return newData(m.Name, src.D, rows.RawMatrix().Data, sigma)
+	}}
+}
+
+// Repeated returns the law of src with each row so many times, one after another, as an export that
+// was joined with another table has it: n/times rows are drawn.
+func Repeated(src Source, times int) Source {
+	return Source{src.Name, src.D, func(n int, seed uint64) (*Data, error) {
+		m, err := src.Draw(n/times, seed)
+		if err != nil {
+			return nil, err
+		}
+		var values []float64
+		for row := range slices.Chunk(m.values, src.D) {
+			for range times {
+				values = append(values, row...)
+			}
+		}
+		return newData(m.Name, src.D, values, m.Sigma)
 	}}
 }
 

@@ -131,6 +131,20 @@ func TestGivenStartIsSaid(t *testing.T) {
 	}
 }
 
+// TestRepeatedRowsAreSaid: bounds are those of independent rows, and nothing released shows whether
+// rows are that. Without bounds there is nothing to be too good.
+func TestRepeatedRowsAreSaid(t *testing.T) {
+	s := spec(4, 1, proposal.MethodCovariance)
+	p, r := law{second: diagonal(3, 1, 1, 1), radius: 8, rng: seeded(42)}.run(t, s, 60_000)
+	if got := of(t, p, r); got.Share == nil || !says(got, repeatsSentence) {
+		t.Errorf("%q", got.Sentences)
+	}
+	r.Unit = "patient"
+	if got := of(t, p, r); got.Share != nil || says(got, repeatsSentence) {
+		t.Errorf("with a unit: %q", got.Sentences)
+	}
+}
+
 // TestPercent: a share is shown to a tenth of a percent and never rounded up.
 func TestPercent(t *testing.T) {
 	for v, want := range map[float64]string{0: "0.0%", 0.57: "57.0%", 0.9899: "98.9%", 0.99996: "99.9%", 1: "100.0%"} {
