@@ -103,7 +103,7 @@ func (out *Report) sayRounds(p *study.Plan, r *result.Result) {
 	if len(out.Moved) > 0 && p.K < r.D-len(r.LeftOut) { // all columns span the same in every round
 		tell("The last round turned the answer by %.1f degrees, including noise.", out.Moved[len(out.Moved)-1])
 	}
-	if start := p.Proposal.Spec.Start; start != nil && !spans(r) {
+	if start := p.Proposal.Spec.Start; start != nil && !spans(r) && r.Method == proposal.MethodPower {
 		tell("The components are within %.1f degrees of the start that was given: what the rounds did not turn may be the start, and not what the rows show.",
 			math.Ceil(10*moved([]round{{x: columns(start.Vectors, r.D), z: r.Components}})[0])/10)
 	}

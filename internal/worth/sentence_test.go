@@ -124,6 +124,12 @@ func TestGivenStartIsSaid(t *testing.T) {
 	if got := of(t, p, r); !says(got, "The components are within 0.1 degrees") {
 		t.Errorf("rounded down: %q", got.Sentences)
 	}
+	auto := spec(4, 2, proposal.MethodAuto)
+	auto.Start = s.Start
+	p, r = law{second: diagonal(3, 1, 1, 1), radius: 8, rng: seeded(41)}.run(t, auto, 6_000_000)
+	if got := of(t, p, r); r.Method != proposal.MethodCovariance || says(got, "may be the start") {
+		t.Errorf("%s: %q", r.Method, got.Sentences)
+	}
 	s.Start = nil
 	p, r = law{second: diagonal(3, 1, 1, 1), radius: 8, rng: seeded(41)}.run(t, s, 6_000_000)
 	if got := of(t, p, r); says(got, "may be the start") {
