@@ -22,7 +22,8 @@ type law struct {
 	second *mat.SymDense // what rows have after the clip
 	whole  *mat.SymDense // and without it; nil for the same
 	long   *mat.SymDense // what a covariance clipped beyond radius has; nil for the same
-	radius float64       // of every histogram; with long, up to four times it
+	radius float64       // of every histogram; with long or alike, up to four times it
+	alike  float64       // share of the units at an eighth of radius
 	rng    *rand.Rand
 	// columns are values of each column, of which a study that learns constants asks; second is
 	// then their covariance.
@@ -115,10 +116,11 @@ func (l law) answer(p *study.Plan, a study.Ask) []int64 {
 				}
 			}
 		}
-		if l.long != nil {
+		if l.long != nil || l.alike > 0 {
+			fill(l.radius/8, float64(p.N)*l.alike)
 			for j := range 9 { // without a second peak, up to four times the radius
 				// each in a bin of its own
-				fill(0.95*l.radius*math.Exp2(float64(j)/4), float64(p.N)/9)
+				fill(0.95*l.radius*math.Exp2(float64(j)/4), float64(p.N)*(1-l.alike)/9)
 			}
 		} else {
 			fill(l.radius, float64(p.N))

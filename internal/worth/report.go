@@ -134,6 +134,8 @@ func Of(p *study.Plan, r *result.Result) (*Report, error) {
 		out, why = &Report{Components: []Component{}, Moved: out.Moved}, beyondWhy
 	case p.Below(r.Releases):
 		out, why = &Report{Components: []Component{}, Moved: out.Moved}, belowWhy
+	case alike(p, r):
+		out, why = &Report{Components: []Component{}, Moved: out.Moved}, alikeWhy
 	}
 	out.Uncalibrated, out.Constants = why, doubted(p, r)
 	out.Apart = out.apart(p, r)

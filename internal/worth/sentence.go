@@ -62,11 +62,15 @@ func (out *Report) sayShare(p *study.Plan, r *result.Result, why string) {
 		if why == nearWhy || why == shortWhy {
 			tell("%s", plainSentence)
 		}
-		if why == beyondWhy || why == belowWhy {
+		if why == beyondWhy || why == belowWhy || why == alikeWhy {
 			if r.ExplainedVariance != nil {
 				tell("%s", uncountedSentence)
 			}
-			tell("%s", scalesSentence)
+			if why == alikeWhy {
+				tell("%s", alikeSentence)
+			} else {
+				tell("%s", scalesSentence)
+			}
 		}
 	case out.Share != nil && spans(r): // a share and a bound would look like a finding
 		tell("%s", spansSentence)

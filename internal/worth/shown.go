@@ -15,7 +15,7 @@ func (out *Report) apart(p *study.Plan, r *result.Result) bool {
 	switch {
 	case r.TotalInterval == nil:
 		return false
-	case out.Uncalibrated == beyondWhy:
+	case out.Uncalibrated == beyondWhy, out.Uncalibrated == belowWhy, out.Uncalibrated == alikeWhy:
 		return true
 	case p.Proposal.Spec.Standardizes() || r.LevelsNote != "" || r.Unit != "":
 		return false

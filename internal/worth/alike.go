@@ -1,0 +1,68 @@
+package worth
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"covey/internal/result"
+	"covey/internal/study"
+)
+
+const (
+	// mostAlike of the rows may have one score, or one length, beyond what normal rows have in a
+	// bin. Where many more do, and noise hides the others, histograms are of these rows alone: of
+	// 2,200 to 20,000 rows of which six to nine tenths were equal, studies captured 0.2 to 0.5, no
+	// bound held, and explained variances were down to a thousandth of the rows'.
+	mostAlike = 0.3
+	// Where there may be no others, by so many standard deviations, nothing is hidden.
+	allButSure = 3
+	// aboveAlike times the upper edge of such a bin, a clip of variances is not theirs.
+	aboveAlike = 64
+
+	alikeWhy      = "a third of the rows or more have nearly the same score or length, as rows of zeros do, and rows may have been clipped as short as these"
+	alikeSentence = "If these rows are no measurements, sites can leave them out; more units, too, would let the others show."
+)
+
+// alike reports whether released counts show so many rows of one score, or of one length, that what
+// histograms say may be of these rows alone. Rows that are divided by their lengths have one score
+// where a component has most of the variance: their scores say nothing.
+func alike(p *study.Plan, r *result.Result) bool {
+	for i, rel := range r.Releases {
+		if rel.Kind != study.KindHistogram {
+			continue
+		}
+		h, degrees := histogram{rel, float64(rel.Units) * keptShare(r), 4}, r.K
+		of := p.Queries[rel.Query].Of
+		switch {
+		case of == study.KindVariance:
+		case of == study.KindTotal:
+			degrees = r.D
+		case of == study.KindPower && !p.Method.Sphere:
+			h.octave = 2 // of squared scores
+		default:
+			continue
+		}
+		clip := 0.0 // lengths of rows, which bound a covariance, have none
+		for _, sum := range r.Releases[i:] {
+			if sum.Kind == of && of != study.KindTotal {
+				clip = sum.Radius
+				break
+			}
+		}
+		for j := 1; j < len(h.Noised); j++ { // rows that were left out are in the lowest bin
+			some := h.share(j)-surely*h.noise() > mostAlike+fullest(degrees, h.octave)
+			if all := h.share(j)+allButSure*h.noise() >= 1; some && !all && clip < aboveAlike*study.BinEdge(j) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fullest is the largest share of normal rows that a bin of squared lengths has, at most, of rows
+// of so many degrees, where so many bins make an octave.
+func fullest(degrees, bins int) float64 {
+	shape, half := float64(degrees)/2, math.Pow(2, 0.5/float64(bins))
+	return mathext.GammaIncReg(shape, shape*half) - mathext.GammaIncReg(shape, shape/half)
+}
