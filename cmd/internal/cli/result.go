@@ -87,7 +87,7 @@ func VarianceText(r *result.Result) string {
 		text += "              these shares add up to more than 100%: both the variances and the total have noise\n"
 	}
 	if text != "" {
-		text += "              measured on clipped rows: an interval covers the noise, not the variance that the clip removed, which can be most of it\n"
+		text += "              measured on clipped rows: an interval covers the noise, neither the variance that the clip removed, which can be most of it, nor how other rows would vary\n"
 		if r.ScaleNote != "" {
 			text += "              for learned columns, counts only values within 3 scales: if they are skewed or have heavy tails, the variances of all values are lower, by up to a quarter in tests\n"
 		}

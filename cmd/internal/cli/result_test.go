@@ -12,7 +12,7 @@ import (
 // of the rows if the noise left little of them, and the reader is told.
 func TestVarianceTextNamesTheClip(t *testing.T) {
 	r := &result.Result{ExplainedVariance: []float64{0.83}, VarianceInterval: [][2]float64{{0.77, 0.89}}, VarianceRatio: []float64{0.87}}
-	if text := VarianceText(r); !strings.Contains(text, "0.830 (95%: 0.770 to 0.890)") || !strings.Contains(text, "on clipped rows") {
+	if text := VarianceText(r); !strings.Contains(text, "0.830 (95%: 0.770 to 0.890)") || !strings.Contains(text, "on clipped rows") || !strings.Contains(text, "nor how other rows would vary") {
 		t.Errorf("%q", text)
 	}
 	if text := VarianceText(r); !strings.Contains(text, ", 87% of the total") || strings.Contains(text, "more than 100%") {
