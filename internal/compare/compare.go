@@ -322,6 +322,9 @@ func notes(a, b *result.Result, p, q *study.Plan) []string {
 	if a.K != b.K {
 		out = append(out, fmt.Sprintf("One has %d components, the other %d: those without a partner are in no pair.", a.K, b.K))
 	}
+	if text := shared(a, b); text != "" {
+		out = append(out, text)
+	}
 	if a.ScaleNote != "" || a.LevelsNote != "" {
 		out = append(out, "Scales were learned: components are those of each study's own correlations, and a column's spread may have changed without any angle.")
 	}
@@ -333,6 +336,23 @@ func notes(a, b *result.Result, p, q *study.Plan) []string {
 		out = append(out, "The studies left out other columns: every component has 0 there.")
 	}
 	return append(out, "Of people in both studies the privacy losses add up; this comparison adds nothing to them.")
+}
+
+// shared says how many principal angles are 0 because components are many for the columns; empty
+// where none is.
+func shared(a, b *result.Result) string {
+	k, columns := min(a.K, b.K), a.D
+	if sameLeftOut(a, b) {
+		columns -= len(a.LeftOut)
+	}
+	switch zeros := min(k, 2*k-columns); {
+	case zeros < 1:
+		return ""
+	case zeros == k:
+		return fmt.Sprintf("There are as many components as columns, %d: all principal angles are 0, whatever the rows.", k)
+	default:
+		return fmt.Sprintf("With %d components of %d columns, %d of the principal angles must be 0, whatever the rows, and the nearest components are near each other by chance, too.", k, columns, zeros)
+	}
 }
 
 // started warns of components that were near each other before any row was read.

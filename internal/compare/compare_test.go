@@ -89,6 +89,32 @@ func TestFlippedAndSwapped(t *testing.T) {
 	}
 }
 
+// TestAnglesThatMustBeZero: planes of three columns share a line, and what spans all columns is all
+// the same. Neither shows that studies agree.
+func TestAnglesThatMustBeZero(t *testing.T) {
+	sin, cos := math.Sincos(1)
+	for _, c := range []struct {
+		a, b    [][]float64
+		leftOut int
+		want    string
+	}{
+		{[][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}}, [][]float64{{cos, sin, 0, 0}, {0, 0, 1, 0}}, 0, ""},
+		{[][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}}, [][]float64{{cos, sin, 0, 0}, {0, 0, 1, 0}}, 1, "With 2 components of 3 columns, 1 of the principal angles must be 0, whatever the rows"},
+		{[][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}}, [][]float64{{cos, sin, 0, 0}, {-sin, cos, 0, 0}}, 2, "all principal angles are 0, whatever the rows"},
+		{[][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}, [][]float64{{cos, sin, 0, 0}, {-sin, cos, 0, 0}, {0, 0, 0, 1}}, 0, "With 3 components of 4 columns, 2 of the principal angles must be 0"},
+	} {
+		a, b := resultOf(t, same, 1, three, c.a...), resultOf(t, same, 2, three, c.b...)
+		for j := range c.leftOut {
+			out := result.LeftOut{Column: a.Columns[3-j]}
+			a.LeftOut, b.LeftOut = append(a.LeftOut, out), append(b.LeftOut, out)
+		}
+		notes := strings.Join(compared(t, a, b, separated(1, a.K), separated(1, b.K)).Notes, " ")
+		if strings.Contains(notes, "whatever the rows") != (c.want != "") || !strings.Contains(notes, c.want) {
+			t.Errorf("%d of 4, %d left out: %q", a.K, c.leftOut, notes)
+		}
+	}
+}
+
 // TestFewerComponents: the nearest are paired whatever their signs and numbers, in A's order, and
 // what has no partner is said.
 func TestFewerComponents(t *testing.T) {
