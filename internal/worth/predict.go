@@ -74,7 +74,7 @@ func Predict(p *study.Plan) (*Prediction, error) {
 		out.Cases = append(out.Cases, f.at(fall, 1))
 	}
 	if p.N < leastUnits { // of so few, histograms are read in part, which is not simulated
-		out.Outside = append(out.Outside, fmt.Sprintf("fewer than %d units, for which they are often too high", leastUnits))
+		out.Outside = append(out.Outside, fmt.Sprintf("fewer than %d units, where many studies capture less than the worst simulated, some half as much", leastUnits))
 	}
 	if p.D > mostColumns {
 		out.Outside = append(out.Outside, fmt.Sprintf("more than %d columns", mostColumns))

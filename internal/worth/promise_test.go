@@ -124,7 +124,7 @@ func TestPredictionOfFewUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := strings.Contains(strings.Join(got.Lines(), "\n"), "fewer than 2000 units, for which they are often too high: outside"); said != (n < leastUnits) {
+		if said := strings.Contains(strings.Join(got.Lines(), "\n"), "fewer than 2000 units, where many studies capture less than the worst simulated, some half as much: outside"); said != (n < leastUnits) {
 			t.Errorf("%d units: %q", n, got.Lines())
 		}
 	}
