@@ -152,6 +152,9 @@ func (out *Report) sayRows(r *result.Result) {
 	if text := limited(r); text != "" {
 		tell("%s", text)
 	}
+	if text := apartSites(r); text != "" {
+		tell("%s", text)
+	}
 	if text := r.FilledText(); text != "" {
 		tell("%s.", capital(text))
 	}
@@ -191,6 +194,23 @@ func (out *Report) sayDoubts(p *study.Plan, r *result.Result, why string) {
 		tell("%s", repeatsSentence)
 	}
 	tell("%s", clipSentence)
+}
+
+// apartSites returns that components may be differences between sites, or "" where these play no
+// part or components span all columns. Of five sites whose means are apart, and whose rows have no
+// component otherwise, components = "auto" finds four, with a cut after them.
+func apartSites(r *result.Result) string {
+	if r.Center == proposal.CenterPairs || spans(r) {
+		return ""
+	}
+	most, which := len(r.Sites), "this component"
+	if r.Center == proposal.CenterPrivate {
+		most-- // about the mean of all
+	}
+	if r.K > 1 {
+		which = fmt.Sprintf("up to %d of these components", min(r.K, most))
+	}
+	return fmt.Sprintf("Differences between the sites' means are part of the variance: %s can be how sites differ, such as in devices or codes, and loadings do not tell. A study with center = \"pairs\" leaves these out.", which)
 }
 
 // limited says up to how many rows of a unit are counted; empty where they are not. Noise hides

@@ -137,6 +137,30 @@ func TestGivenStartIsSaid(t *testing.T) {
 	}
 }
 
+// TestSitesApartAreSaid: what sites differ by can be components, as many as there are sites, or one
+// less about the mean of all, and nothing released shows it. Pairs are of one site.
+func TestSitesApartAreSaid(t *testing.T) {
+	for _, c := range []struct {
+		center string
+		k      int
+		want   string
+	}{
+		{proposal.CenterPrivate, 1, "this component can be how sites differ"},
+		{proposal.CenterPrivate, 3, "up to 2 of these components can be"},
+		{proposal.CenterPublic, 3, "up to 3 of these components can be"},
+		{proposal.CenterPrivate, 2, "up to 2 of these components can be"},
+		{proposal.CenterPairs, 2, ""},
+		{proposal.CenterPrivate, 4, ""},
+	} {
+		s := spec(4, c.k, proposal.MethodCovariance)
+		s.Center = c.center
+		p, r := law{second: diagonal(3, 2, 1, 0.5), radius: 8, rng: seeded(43)}.run(t, s, 60_000)
+		if got := of(t, p, r); says(got, "how sites differ") != (c.want != "") || c.want != "" && !says(got, c.want) {
+			t.Errorf("%s, %d of 4: %q", c.center, c.k, got.Sentences)
+		}
+	}
+}
+
 // TestRepeatedRowsAreSaid: bounds are those of independent rows, and nothing released shows whether
 // rows are that. Without bounds there is nothing to be too good.
 func TestRepeatedRowsAreSaid(t *testing.T) {
