@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -12,9 +13,10 @@ import (
 type cells struct {
 	decimal, thousands string
 	missing            map[string]bool
-	codes              []float64 // those of missing that are numbers
-	columns            []From    // of the request's columns
-	forms              []string  // of their dates
+	codes              []float64             // those of missing that are numbers
+	columns            []From                // of the request's columns
+	forms              []string              // of their dates
+	renamed            []map[float64]float64 // by their names, those that are of numbers
 }
 
 // newCells returns nil where a mapping leaves every cell as it is.
@@ -22,21 +24,58 @@ func newCells(m Mapping, columns []Column) *cells {
 	if m.decimal() == "." && m.Thousands == "" && len(m.MissingValues) == 0 && m.Dates == "" && len(m.Columns) == 0 {
 		return nil
 	}
-	c := &cells{decimal: m.decimal(), thousands: m.Thousands, missing: map[string]bool{}, columns: make([]From, len(columns)), forms: make([]string, len(columns))}
+	c := &cells{decimal: m.decimal(), thousands: m.Thousands, missing: map[string]bool{}, columns: make([]From, len(columns)), forms: make([]string, len(columns)), renamed: make([]map[float64]float64, len(columns))}
 	for j, column := range columns {
 		c.columns[j], c.forms[j] = m.Columns[column.Name], m.form(column.Name)
+		c.renamed[j] = c.renames(c.columns[j].Names)
 	}
 	for _, text := range m.MissingValues {
 		c.missing[text] = true
 		if v, reason := parse(c.plain(text)); reason == "" && !math.IsNaN(v) {
 			c.codes = append(c.codes, v)
-			// A column of float32 has the nearest of those; a whole one may be another value.
-			if near := float64(float32(v)); near != math.Trunc(near) {
+			if near, other := narrow(v); other {
 				c.codes = append(c.codes, near)
 			}
 		}
 	}
 	return c
+}
+
+// narrow returns what a column of float32 has for v; other is false of a whole number, which may be
+// another value.
+func narrow(v float64) (near float64, other bool) {
+	near = float64(float32(v))
+	return near, near != math.Trunc(near)
+}
+
+// renames returns what numbers become by names, however a cell writes them and whatever the source
+// holds them as; NaN by a name that is no number. Of two texts of one number the first counts.
+func (c *cells) renames(names map[string]string) map[float64]float64 {
+	if len(names) == 0 {
+		return nil
+	}
+	out, texts := map[float64]float64{}, slices.Sorted(maps.Keys(names))
+	for _, of := range []func(float64) (float64, bool){func(v float64) (float64, bool) { return v, true }, narrow} {
+		for _, text := range texts {
+			v, reason := c.number(text)
+			v, ok := of(v)
+			if _, twice := out[v]; twice || !ok || reason != "" || math.IsNaN(v) {
+				continue
+			}
+			if out[v], reason = c.number(names[text]); reason != "" {
+				out[v] = math.NaN()
+			}
+		}
+	}
+	return out
+}
+
+// rename returns what a column's number is in the study's words.
+func (c *cells) rename(j int, v float64) float64 {
+	if to, ok := c.renamed[j][v]; ok {
+		return to
+	}
+	return v
 }
 
 // text is a column's field in the study's words.

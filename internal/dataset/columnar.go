@@ -1,6 +1,9 @@
 package dataset
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // room says how many rows columnar takes at a time.
 func (b *builder) room() int {
@@ -17,6 +20,7 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 	if b.survey != nil {
 		return b.shown(n, fields, names)
 	}
+	fields = b.renamed(n, fields)
 	d := b.d
 	if cap(b.odds) < n {
 		b.odds = make([]bool, n)
@@ -50,6 +54,25 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 		}
 	}
 	return nil
+}
+
+// renamed returns fields with the study's numbers for those that names have: a copy of each such
+// column, whose numbers may lie in the file's own page.
+func (b *builder) renamed(n int, fields [][]float64) [][]float64 {
+	if b.mapped == nil {
+		return fields
+	}
+	fields = slices.Clone(fields)
+	for j := range fields {
+		if len(b.mapped.renamed[j]) == 0 || b.encoder(j) != nil {
+			continue
+		}
+		fields[j] = slices.Clone(fields[j][:n])
+		for i, v := range fields[j] {
+			fields[j][i] = b.mapped.rename(j, v)
+		}
+	}
+	return fields
 }
 
 // shown passes rows on as they are.

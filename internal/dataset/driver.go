@@ -117,7 +117,12 @@ func (b Builder) Columnar(n int, fields [][]float64, names [][]byte) error {
 func (b Builder) Begin() { b.b.begin(b.b.taken.next()) }
 
 // Put gives a column its number; NaN is a missing value.
-func (b Builder) Put(j int, v float64) { b.b.put(j, v) }
+func (b Builder) Put(j int, v float64) {
+	if b.b.mapped != nil && !b.Texts(j) {
+		v = b.b.mapped.rename(j, v)
+	}
+	b.b.put(j, v)
+}
 
 // Text gives a column its field as text.
 func (b Builder) Text(j int, field []byte) { b.b.text(j, string(field)) }

@@ -93,7 +93,11 @@ func (l *layout) numeral(j int, field string) (v float64, reason string) {
 	if l.mapped == nil {
 		return parse(field)
 	}
-	return l.mapped.number(l.mapped.text(j, field))
+	text := l.mapped.text(j, field)
+	if v, reason = l.mapped.number(text); reason == "" && text == trim(field) { // not by its text
+		v = l.mapped.rename(j, v)
+	}
+	return v, reason
 }
 
 // named returns a column's cell in the study's words.

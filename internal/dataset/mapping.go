@@ -45,7 +45,8 @@ type From struct {
 	Name string
 	// Multiply is finite and not 0, but that 0 is read as 1. Add is finite.
 	Multiply, Add float64
-	// Names are the study's texts for the source's.
+	// Names are the study's texts for the source's. One that is a number stands for it in a column
+	// of numbers however a cell writes it, or the source holds it.
 	Names map[string]string
 	// Dates is the form of the column's dates in text; empty: the mapping's.
 	Dates string

@@ -143,7 +143,7 @@ func (t *csvTable) survey(who int, see Surveyor) error {
 }
 
 // Cell reads a field of text as the mapping says: a number, NaN for a missing value, or why it is
-// neither. Names are those of categories, column by column, and are left to the caller.
+// neither. Names are of one column, and are left to the caller ([Mapping.Renames]).
 func (m Mapping) Cell() func(field string) (v float64, reason string) {
 	c := newCells(m, nil)
 	if c == nil {
@@ -161,4 +161,13 @@ func (m Mapping) Cell() func(field string) (v float64, reason string) {
 		}
 		return v, reason
 	}
+}
+
+// Renames returns the numbers that a column's names have, however a cell writes them, and what they
+// become; NaN is a missing value.
+func (m Mapping) Renames(f From) map[float64]float64 {
+	if c := newCells(m, nil); c != nil {
+		return c.renames(f.Names)
+	}
+	return nil
 }

@@ -307,6 +307,17 @@ func TestProfileOfMatrix(t *testing.T) {
 	if text := fmt.Sprint(r.Look); !strings.Contains(text, "no cell has a value") {
 		t.Error(text)
 	}
+	// A number that names make missing is shown so, in an array as in a file.
+	for file, text := range map[string]string{"icu.npy": string(raw), "icu.csv": "age,lab\n0.50,1\n1.5,1\n2.5,1\n"} {
+		keys := "[dataset.columns]\nage = { names = { \"0.5\" = \"NA\", \"1.50\" = \"7\" } }\n"
+		if file == "icu.npy" {
+			keys = "names = [\"age\", \"lab\"]\n" + keys
+		}
+		c, d = site(t, t.TempDir(), file, text, keys)
+		if r, err = Of(c, d, nil, dataset.ReadOptions{}); err != nil || r.Columns[0].Missing != 1 || r.Columns[0].Values != r.Rows-1 {
+			t.Errorf("%s: %+v, %v", file, r, err)
+		}
+	}
 	// Without names it has none of a study's columns, and agent.toml can name them.
 	c, d = site(t, t.TempDir(), "icu.npy", string(raw), "unit = \"person\"\n")
 	spec, err := proposal.ParseSpec([]byte("name = \"s\"\ndataset = \"icu\"\nepsilon = 1\ndelta = 1e-6\nunit = \"person\"\nstandardize = \"private\"\ncolumns = [\"age\", \"lab\"]\n"))

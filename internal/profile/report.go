@@ -135,11 +135,12 @@ type sight struct {
 	values  bool // the header may be a row's values: none of it is said
 	unit    int  // its column; -1 if there is none
 	columns []*column
-	from    []dataset.From     // of columns
-	label   []string           // the study's names of columns, or the source's; empty: not asked for
-	reads   []*dataset.Reading // of columns that the study reads as text
-	absent  []string           // columns of the study that the header lacks
-	meant   map[string]int     // columns taken for absent ones
+	from    []dataset.From        // of columns
+	renames []map[float64]float64 // of columns of numbers
+	label   []string              // the study's names of columns, or the source's; empty: not asked for
+	reads   []*dataset.Reading    // of columns that the study reads as text
+	absent  []string              // columns of the study that the header lacks
+	meant   map[string]int        // columns taken for absent ones
 
 	at, of    int
 	unnamed   string       // what may help where the header lacks a column
@@ -167,7 +168,7 @@ func (s *sight) Header(names []string, unit int) {
 	})
 	s.broken, s.meant = map[string]*tally{}, map[string]int{}
 	s.columns, s.from, s.label = make([]*column, len(names)), make([]dataset.From, len(names)), make([]string, len(names))
-	s.reads = make([]*dataset.Reading, len(names))
+	s.reads, s.renames = make([]*dataset.Reading, len(names)), make([]map[float64]float64, len(names))
 	at := map[string]int{}
 	for j, name := range names {
 		at[name] = j
@@ -208,6 +209,8 @@ func (s *sight) Header(names []string, unit int) {
 				if w.reading.As == dataset.Days {
 					c.dates = dataset.DateForms
 				}
+			} else {
+				s.renames[j] = s.mapping.Renames(s.from[j])
 			}
 		}
 	}
@@ -288,6 +291,9 @@ func (s *sight) Text(j int, field string) {
 		field = name
 	}
 	v, reason := s.cell(field)
+	if to, ok := s.renames[j][v]; ok && !named && reason == "" {
+		v, named = to, true
+	}
 	if r := s.reads[j]; r != nil && len(r.Levels) > 0 && math.IsNaN(v) && dataset.Padded(field) && !slices.Contains(s.mapping.MissingValues, field) {
 		v, reason = dataset.Mapping{}.Cell()(field) // as the study reads it: 09, where 9 is missing
 	}
@@ -338,6 +344,9 @@ func (c *column) dated(v float64, field, form string) float64 {
 // Number implements dataset.Surveyor.
 func (s *sight) Number(j int, v float64) {
 	c := s.columns[j]
+	if to, ok := s.renames[j][v]; ok {
+		v = to
+	}
 	switch {
 	case c == nil:
 		return

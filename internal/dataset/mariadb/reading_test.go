@@ -72,3 +72,23 @@ func TestReadings(t *testing.T) {
 		}
 	}
 }
+
+// Names are of numbers, whatever type holds them.
+func TestNames(t *testing.T) {
+	const long, double, decimal = 3, 5, 246
+	for kind, value := range map[byte][]byte{long: {99, 0, 0, 0}, double: binary.LittleEndian.AppendUint64(nil, math.Float64bits(99)), decimal: text("99.00")} {
+		f := &fake{replies: func(seen []byte) []byte {
+			if seen[0] != comExecute {
+				return nil
+			}
+			return packets([]byte{1}, definition(kind), eof, append([]byte{0, 0}, value...), eof)
+		}}
+		q, s := columnA, f.start(t)
+		q.Missing = dataset.MissingGaps
+		s.Mapping.Columns = map[string]dataset.From{q.Columns[0].Name: {Names: map[string]string{"99": "NA"}}}
+		r, err := dataset.Read(s, q, dataset.ReadOptions{})
+		if <-f.ended; err != nil || !slices.Equal(r.Gaps, []byte{1}) {
+			t.Errorf("type %d: %v, %v", kind, r, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package npy
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 	"testing"
@@ -44,5 +45,25 @@ func TestReadings(t *testing.T) {
 	q.Readings = []dataset.Reading{{}, {As: dataset.Days}}
 	if _, err := dataset.Read(s, q, dataset.ReadOptions{}); err == nil || err.(*dataset.Error).Schema != dataset.SchemaFormat {
 		t.Errorf("dates of a dtype of numbers: %v", err)
+	}
+}
+
+// Names are of numbers that the array holds, too, and of the nearest that float32 has.
+func TestNames(t *testing.T) {
+	q := dataset.Request{Columns: []dataset.Column{{Name: "a", Scale: 1}, {Name: "b", Offset: 1, Scale: 2}}, Missing: dataset.MissingGaps}
+	m := dataset.Mapping{Columns: map[string]dataset.From{
+		"a": {Names: map[string]string{"99": "NA", "-0.1": "5"}},
+		"b": {Multiply: 10, Names: map[string]string{"-0.1": "0.5", "0.5": "7"}},
+	}}
+	var narrow []byte
+	for _, v := range []float32{99, -0.1, -0.1, 0.5, 2, 99} {
+		narrow = binary.LittleEndian.AppendUint32(narrow, math.Float32bits(v))
+	}
+	for dtype, raw := range map[string][]byte{"'<f8'": doubles(99, -0.1, -0.1, 0.5, 2, 99), "'<f4'": narrow} {
+		s := dataset.Source{Path: cost.File(t, "x.npy", npy(header(dtype, "False", "(3, 2)"), raw)), Names: []string{"a", "b"}, Mapping: m}
+		r, err := dataset.Read(s, q, dataset.ReadOptions{})
+		if want := []float64{0, 2, 5, 34.5, 2, 494.5}; err != nil || !slices.Equal(r.Values, want) || !slices.Equal(r.Gaps, []byte{1, 0, 0}) {
+			t.Errorf("%s: %v, want %v; %v", dtype, r, want, err)
+		}
 	}
 }
