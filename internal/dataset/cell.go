@@ -78,6 +78,34 @@ func (c *cells) rename(j int, v float64) float64 {
 	return v
 }
 
+// days returns what days since 1970-01-01 become in a column of dates by missing and its names, at
+// whatever time of day and in whatever form a cell has them; NaN is a missing value.
+func (c *cells) days(j int) map[int]float64 {
+	if c == nil {
+		return nil
+	}
+	out := map[int]float64{}
+	take := func(text string, to float64) {
+		for _, form := range []string{"", c.forms[j]} {
+			if day, ok := dateIn(form, text); ok {
+				out[day] = to
+			}
+		}
+	}
+	for text := range c.missing {
+		take(text, math.NaN())
+	}
+	names := c.columns[j].Names
+	for _, text := range slices.Backward(slices.Sorted(maps.Keys(names))) { // of two texts of a day the first counts
+		to := math.NaN()
+		if day, ok := date(names[text]); ok {
+			to = float64(day)
+		}
+		take(text, to)
+	}
+	return out
+}
+
 // text is a column's field in the study's words.
 func (c *cells) text(j int, field string) string {
 	field = trim(field)

@@ -108,6 +108,14 @@ func dayOf(y, m, d int) (int, bool) {
 	return int(t.Unix() / 86400), t.Year() == y && int(t.Month()) == m && t.Day() == d // whole days: exact before 1970 too
 }
 
+// dateIn reads a date of a form of DateForms; empty: YYYY-MM-DD with all of its digits.
+func dateIn(form, field string) (int, bool) {
+	if form == "" {
+		return date(field)
+	}
+	return formed(form, field)
+}
+
 func digits(text string) (int, bool) {
 	n := 0
 	for i := range len(text) {

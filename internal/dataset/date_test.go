@@ -92,6 +92,28 @@ func TestMappingOfDates(t *testing.T) {
 	}
 }
 
+// TestCodedDates: a date that stands for a missing value, or that names have, is that at any time
+// of day and in any form.
+func TestCodedDates(t *testing.T) {
+	m := Mapping{Dates: "DD.MM.YYYY", MissingValues: []string{"9999-12-31", "01.01.1900", "NULL"}, Columns: map[string]From{
+		"b": {Dates: "YYYY-MM-DD", Names: map[string]string{"1970-01-02": "NA", "1970-01-03": "1970-01-11", "9999-12-31": "1970-01-05"}},
+	}}
+	q := Request{Columns: []Column{{"a", 0, 1}, {"b", 0, 1}}, Readings: []Reading{{As: Days}, {As: Days}}, Missing: MissingGaps}
+	text := "a,b\n31.12.9999 00:00,1970-01-02T10:00\n1.1.1900,1970-1-3\n02.01.1970,9999-12-31 23:59:59\n01.01.1970,1970-01-04\n"
+	r, err := values(t, "x.csv", text, m, q)
+	if want := []float64{0, 0, 0, 10, 1, 4, 0, 3}; err != nil || !slices.Equal(r.Values, want) || !slices.Equal(r.Gaps, []byte{3, 1, 0, 0}) {
+		t.Errorf("%v, want %v; %v", r, want, err)
+	}
+	b := Builder{built(t, "row", q, m)}
+	if v, w := b.Day(0, 2932896.5), b.Day(1, 2932896.5); !math.IsNaN(v) || w != 4 {
+		t.Errorf("%v and %v, want none and 4", v, w)
+	}
+	lost := m.Dateless("b")
+	if !lost("1970-01-02 10:00") || lost("1970-01-03") || lost("9999-12-31") || lost("NULL") {
+		t.Error("a profile takes other dates for missing ones")
+	}
+}
+
 func TestMappingOfBadDates(t *testing.T) {
 	for _, form := range []string{"DD.MM.YY", "dd.mm.yyyy", "DD.MM/YYYY", "YYYY-DD-MM", "DDMMYYYY", "MM", "DD MM YYYY"} {
 		for _, m := range []Mapping{{Dates: form}, {Columns: map[string]From{"a": {Dates: form}}}} {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"time"
 )
 
 // A format whose reader is much code is a package of its own beneath this one, which registers
@@ -176,17 +175,11 @@ func (b Builder) Cell(j int, field []byte) float64 { return b.b.cell(j, string(f
 
 // Day returns what Columnar takes of a column of Days, given a day since 1970-01-01. NaN is a
 // missing value, as a day outside the years 0 to 9999 is, which no text can have: writers put an
-// infinite date at either end of their type. A mapping has it as YYYY-MM-DD.
+// infinite date at either end of their type.
 func (b Builder) Day(j int, since float64) float64 {
 	day := math.Floor(since)
 	if !(day >= float64(firstDay) && day <= float64(lastDay)) {
 		return math.NaN()
 	}
-	if m := b.b.mapped; m != nil && len(m.missing)+len(m.columns[j].Names) > 0 {
-		text := time.Unix(int64(day)*86400, 0).UTC().Format(time.DateOnly)
-		if named := m.text(j, text); named != text {
-			return b.b.encoders[j].noLevel(named)
-		}
-	}
-	return day - float64(b.b.encoders[j].Epoch)
+	return b.b.encoders[j].since(int(day))
 }

@@ -22,8 +22,9 @@ type layout struct {
 // encoder makes a column's number of its cells: of a column with levels the index of the cell's.
 type encoder struct {
 	Reading
-	first int            // of the column's numbers in a row
-	index map[string]int // of Levels
+	first int             // of the column's numbers in a row
+	index map[string]int  // of Levels
+	days  map[int]float64 // of Days: what the mapping makes of some of them
 }
 
 // newLayout returns the layout of what is asked of a source with a mapping.
@@ -46,6 +47,9 @@ func (l *layout) encode(q Request) {
 		r := &l.encoders[j]
 		r.Reading, r.first = q.reading(j), l.d
 		l.d += r.width()
+		if r.As == Days {
+			r.days = l.mapped.days(j)
+		}
 		if len(r.Levels) == 0 {
 			continue
 		}
@@ -113,16 +117,24 @@ func (l *layout) cell(j int, field string) float64 {
 	return l.formed(j, l.mapped.form(j, field), field)
 }
 
+// since is a day of the source, since 1970-01-01, as the column's number.
+func (r *encoder) since(day int) float64 {
+	if to, ok := r.days[day]; ok {
+		return to - float64(r.Epoch)
+	}
+	return float64(day - r.Epoch)
+}
+
 // formed is cell of a column whose dates have a form; empty: YYYY-MM-DD with all of its digits.
 func (l *layout) formed(j int, form, field string) float64 {
 	r, was := &l.encoders[j], trim(field)
 	field = l.named(j, field)
-	if r.As == Days && form != "" {
-		day, ok := formed(form, field)
+	if r.As == Days && field == was {
+		day, ok := dateIn(form, field)
 		if !ok {
 			return math.NaN()
 		}
-		return float64(day - r.Epoch)
+		return r.since(day)
 	}
 	if r.index != nil {
 		if field == was && l.mapped.coded(field) {

@@ -29,7 +29,7 @@ type Mapping struct {
 	// such as a line of totals.
 	SkipRows, SkipLast int
 	// MissingValues stand for a missing value beside those of [Missing]. A number among them stands
-	// for itself however a cell writes it, and not for a unit.
+	// for itself however a cell writes it, and not for a unit, and a date for its day.
 	MissingValues []string
 	// Dates is the form of dates in text, one of [DateForms], in columns whose From has none.
 	// Empty: YYYY-MM-DD with all of its digits.
@@ -46,7 +46,8 @@ type From struct {
 	// Multiply is finite and not 0, but that 0 is read as 1. Add is finite.
 	Multiply, Add float64
 	// Names are the study's texts for the source's. One that is a number stands for it in a column
-	// of numbers however a cell writes it, or the source holds it.
+	// of numbers however a cell writes it, or the source holds it; one that is a date, in a column
+	// of dates, for its day.
 	Names map[string]string
 	// Dates is the form of the column's dates in text; empty: the mapping's.
 	Dates string

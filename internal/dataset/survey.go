@@ -171,3 +171,15 @@ func (m Mapping) Renames(f From) map[float64]float64 {
 	}
 	return nil
 }
+
+// Dateless returns what reports whether a text of a column of dates is one that stands for a
+// missing value.
+func (m Mapping) Dateless(name string) func(text string) bool {
+	c := newCells(m, []Column{{Name: name}})
+	days, form := c.days(0), m.form(name)
+	return func(text string) bool {
+		day, ok := dateIn(form, text)
+		to, coded := days[day]
+		return ok && coded && math.IsNaN(to)
+	}
+}

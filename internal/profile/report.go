@@ -131,16 +131,17 @@ type sight struct {
 	room     int
 	cell     func(string) (float64, string)
 
-	header  []string
-	values  bool // the header may be a row's values: none of it is said
-	unit    int  // its column; -1 if there is none
-	columns []*column
-	from    []dataset.From        // of columns
-	renames []map[float64]float64 // of columns of numbers
-	label   []string              // the study's names of columns, or the source's; empty: not asked for
-	reads   []*dataset.Reading    // of columns that the study reads as text
-	absent  []string              // columns of the study that the header lacks
-	meant   map[string]int        // columns taken for absent ones
+	header   []string
+	values   bool // the header may be a row's values: none of it is said
+	unit     int  // its column; -1 if there is none
+	columns  []*column
+	from     []dataset.From        // of columns
+	renames  []map[float64]float64 // of columns of numbers
+	label    []string              // the study's names of columns, or the source's; empty: not asked for
+	reads    []*dataset.Reading    // of columns that the study reads as text
+	dateless []func(string) bool   // of columns of dates
+	absent   []string              // columns of the study that the header lacks
+	meant    map[string]int        // columns taken for absent ones
 
 	at, of    int
 	unnamed   string       // what may help where the header lacks a column
@@ -169,6 +170,7 @@ func (s *sight) Header(names []string, unit int) {
 	s.broken, s.meant = map[string]*tally{}, map[string]int{}
 	s.columns, s.from, s.label = make([]*column, len(names)), make([]dataset.From, len(names)), make([]string, len(names))
 	s.reads, s.renames = make([]*dataset.Reading, len(names)), make([]map[float64]float64, len(names))
+	s.dateless = make([]func(string) bool, len(names))
 	at := map[string]int{}
 	for j, name := range names {
 		at[name] = j
@@ -207,7 +209,7 @@ func (s *sight) Header(names []string, unit int) {
 			if w != nil && w.texts {
 				s.reads[j] = &w.reading
 				if w.reading.As == dataset.Days {
-					c.dates = dataset.DateForms
+					c.dates, s.dateless[j] = dataset.DateForms, s.mapping.Dateless(s.label[j])
 				}
 			} else {
 				s.renames[j] = s.mapping.Renames(s.from[j])
@@ -293,6 +295,9 @@ func (s *sight) Text(j int, field string) {
 	v, reason := s.cell(field)
 	if to, ok := s.renames[j][v]; ok && !named && reason == "" {
 		v, named = to, true
+	}
+	if lost := s.dateless[j]; lost != nil && !named && lost(field) {
+		v, reason = math.NaN(), ""
 	}
 	if r := s.reads[j]; r != nil && len(r.Levels) > 0 && math.IsNaN(v) && dataset.Padded(field) && !slices.Contains(s.mapping.MissingValues, field) {
 		v, reason = dataset.Mapping{}.Cell()(field) // as the study reads it: 09, where 9 is missing
