@@ -184,6 +184,9 @@ func (s *sight) judge(j int, c *column, p *paste) {
 	wanted := s.wanted(name)
 	kind, numbers := c.kind()
 	s.r.Columns = append(s.r.Columns, s.shown(j, c, kind, wanted))
+	if f := s.from[j]; wanted != nil && wanted.texts && (f.Multiply != 0 || f.Add != 0) {
+		s.look(name, AboutUnit, "multiply and add are of columns of numbers: the study reads this one as "+wanted.words()+", and they change nothing")
+	}
 	if c.unused != "" {
 		if wanted != nil && !c.fits {
 			s.r.Faults = append(s.r.Faults, Fault{Column: name, What: c.unused, Count: 1})
@@ -283,6 +286,17 @@ type want struct {
 	measure       string
 	texts         bool // its cells are read as reading says
 	reading       dataset.Reading
+}
+
+// words is what its cells are read as.
+func (w *want) words() string {
+	switch {
+	case len(w.reading.Levels) > 0:
+		return "levels"
+	case w.reading.As == dataset.Boolean:
+		return "true or false"
+	}
+	return "dates"
 }
 
 // has reports whether a column's quantiles are where the study has its values: between plausible

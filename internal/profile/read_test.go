@@ -144,3 +144,29 @@ columns = [ { name = "a", as = "days since 2000-01-01" }, { name = "n" } ]
 		}
 	}
 }
+
+// TestNotConverted: what converts numbers is said to change nothing where the study reads no
+// numbers, and the column's figures are those of its cells.
+func TestNotConverted(t *testing.T) {
+	spec, err := proposal.ParseSpec([]byte("name = \"s\"\ndataset = \"icu\"\nepsilon = 1\ndelta = 1e-6\nmissing = \"fill\"\ncolumns = [{ name = \"a\", scale = 1 }, { name = \"b\", as = \"boolean\", scale = 1 }, { name = \"d\", as = \"days since 2000-01-01\", scale = 1 }, { name = \"l\", levels = [\"1\", \"2\"] }]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "a,b,d,l\n" + strings.Repeat("5,1,2000-01-03,1\n6,0,2000-01-04,2\n", 30)
+	for keys, want := range map[string]int{
+		"":                         0,
+		"a = { multiply = 100 }\n": 0,
+		"a = { add = 1 }\nb = { add = 1 }\nd = { add = 17 }\nl = { multiply = 2 }\n": 3,
+	} {
+		r := profiled(t, text, "[dataset.columns]\n"+keys, &spec)
+		got := 0
+		for _, l := range r.Look {
+			if strings.Contains(l.Text, "they change nothing") && l.Column != "a" {
+				got++
+			}
+		}
+		if q := r.Columns[3].Quantiles; got != want || len(q) != 5 || q[0] != 1 || q[4] != 2 {
+			t.Errorf("%q: %d remarks, want %d; levels %v", keys, got, want, q)
+		}
+	}
+}

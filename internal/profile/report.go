@@ -208,6 +208,7 @@ func (s *sight) Header(names []string, unit int) {
 			}
 			if w != nil && w.texts {
 				s.reads[j] = &w.reading
+				c.from.Multiply, c.from.Add = 0, 0 // which change nothing there
 				if w.reading.As == dataset.Days {
 					c.dates, s.dateless[j] = dataset.DateForms, s.mapping.Dateless(s.label[j])
 				}
