@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"covey/internal/dataset"
 )
 
@@ -128,8 +130,16 @@ func beginning(levels []string, text string) string {
 
 func digit(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-// unspaced is a text without blanks.
-func unspaced(text string) string { return strings.Join(strings.Fields(text), "") }
+// unspaced is a text without blanks and what nobody sees, and with each accent in its letter: é is
+// written in two ways that look alike.
+func unspaced(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, norm.NFC.String(text))
+}
 
 // sexes are words for each, after the letter that studies have.
 var sexes = [][]string{

@@ -40,6 +40,7 @@ func TestNamesAreNotGuessed(t *testing.T) {
 		{"type 1|type 2", "Type 1 (new)|Type 12|type 2.5|TYPE2", `"TYPE2" = "type 2", "Type 1 (new)" = "type 1"`, `"type 1", "type 2": "Type 12", "type 2.5"`},
 		{"stroke|stroke left", "Stroke left?", `"Stroke left?" = "stroke left"`, ""},
 		{"icu|ICU", "Icu|ICU 2", "", `"icu", "ICU": "ICU 2", "Icu"`},
+		{"thé|café", "the\u0301|Caf\u00e9\u200b", `"Café\U0000200B" = "café", "the\U00000301" = "thé"`, ""},
 		{"ex|never", "Exfumador", "", `"ex", "never": "Exfumador"`},
 	} {
 		var want []string

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"covey/internal/dataset"
 )
 
@@ -190,14 +192,15 @@ func key(name string) string {
 }
 
 // quote is a text in TOML's quotes, with escapes for what is not printable, such as a line break in
-// a header.
+// a header, and for accents that could be one character with their letter, as they look.
 func quote(v string) string {
 	var out strings.Builder
+	apart := !norm.NFC.IsNormalString(v)
 	for _, r := range v {
 		switch {
 		case r == '\\' || r == '"':
 			out.WriteString(`\` + string(r))
-		case unicode.IsPrint(r):
+		case unicode.IsPrint(r) && !(apart && unicode.IsMark(r)):
 			out.WriteRune(r)
 		default:
 			fmt.Fprintf(&out, `\U%08X`, r)
