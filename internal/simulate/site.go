@@ -46,6 +46,9 @@ func ReadSite(path string, spec proposal.Spec) (*Site, error) {
 		if set, found = c.Dataset(spec.Dataset); !found {
 			return nil, fmt.Errorf("%s: has no data set %q, which the study asks for", c.File(), spec.Dataset)
 		}
+		if set.Unit != spec.Unit { // which the site refuses, and another number of units to learn of
+			return nil, fmt.Errorf("%s: data set %q: its unit is %q, the study's %q: its site refuses such a study", c.File(), set.Name, set.Unit, spec.Unit)
+		}
 		source = c.Source(set)
 	}
 	rows, err := dataset.Read(source, set.Request(spec), dataset.ReadOptions{})

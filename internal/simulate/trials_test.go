@@ -167,7 +167,12 @@ func TestLevels(t *testing.T) {
 	if _, err := ReadSite(filepath.Join(dir, "site", "rows.csv"), s); err == nil || !strings.Contains(err.Error(), `set separator = ";"`) || !strings.HasSuffix(err.Error(), "(an agent.toml can be given in place of the file)") {
 		t.Errorf("%v", err)
 	}
-	s.Dataset = "others"
+	// A site refuses a study of other units than its own, and would have another number of them.
+	s.Unit = "s"
+	if _, err := ReadSite(filepath.Join(dir, "site"), s); err == nil || !strings.Contains(err.Error(), `its unit is "", the study's "s"`) {
+		t.Errorf("%v", err)
+	}
+	s.Unit, s.Dataset = "", "others"
 	if _, err := ReadSite(filepath.Join(dir, "site", "agent.toml"), s); err == nil || !strings.Contains(err.Error(), `no data set "others"`) {
 		t.Errorf("%v", err)
 	}
