@@ -27,6 +27,7 @@ type Column struct {
 	Zero          float64 // the part of units that are exactly zero, 0 where noise might be all
 	SkipZeros     bool    // a tree is read without the exact zeros, which are in it
 	Narrow        bool    // its tree shows no width
+	Parted        bool    // its tree shows none but that of two parts, if any: the second may be noise
 	Most          float64 // the part of units that one of the finest bins seems to hold
 	Variance      float64 // the mean of z's noised variances, of all moment queries
 	Doubt         float64 // standard deviation of the logarithm of z's variance, of the last moments

@@ -2,7 +2,7 @@ package standardize
 
 import "math"
 
-// A column has one value if its tree shows no width, or nearly all of it is zero, and its z has no
+// A column has one value if its tree is parted, or nearly all of it is zero, and its z has no
 // variance: less than so many standard deviations of the noise, and less than mostStill.
 const (
 	still     = 2.5
@@ -16,7 +16,7 @@ func Constants(columns []Column, tau float64) []Column {
 	most := min(still*noisy(tau)/math.Sqrt(MomentRounds), mostStill)
 	out := make([]Column, len(columns))
 	for j, c := range columns {
-		if out[j] = c; c.Out == In && (c.Narrow || c.Zero > nearly) && c.Variance < most {
+		if out[j] = c; c.Out == In && (c.Parted || c.Zero > nearly) && c.Variance < most {
 			out[j] = c.out(Constant)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 const (
 	varianceDoubt = 0.6 // standard deviation of a column's log variance, before its moments
-	narrowMiddle  = -1  // of one whose tree shows no width: it may be much less than that says
+	narrowMiddle  = -1  // of one whose tree is parted: it may be much less than that says
 	narrowDoubt   = 1.2
 	DiagonalDoubt = 0.3 // the same, before its diagonal
 )
@@ -27,7 +27,7 @@ func Moments(h []float64, tau float64, columns []Column) []Column {
 		mu *= square / (square + float64(half*half)) // doubt stays where it was
 		rest := sane(h[d+j]) - float64(mu*mu)
 		middle, doubt := 0.0, varianceDoubt
-		if c.Narrow {
+		if c.Parted {
 			middle, doubt = narrowMiddle, narrowDoubt
 		}
 		v := variance(rest, tau, middle, doubt)

@@ -25,6 +25,10 @@ func column(law string, rng *rand.Rand) (values []float64, mean, deviation float
 			x = (x + 12) * unit
 		case "far":
 			x = (x - 150) * unit
+		case "farther":
+			x = (x + 300) * unit
+		case "farthest":
+			x = (x + 600) * unit
 		case "edge": // the largest are in the next bin of magnitudes
 			x = (x + 12) * 4.56
 		case "zeros":
@@ -136,6 +140,27 @@ func TestColumnsAreLearned(t *testing.T) {
 		}
 		if off > c.most {
 			t.Errorf("%s, noise %v: %d of %d columns are off, want %d at most", c.law, c.tau, off, c.seeds, c.most)
+		}
+	}
+}
+
+// TestFarColumns: of a column that lies hundreds of its deviations from zero, the tree shows one
+// place. Noise elsewhere is no second part of it: its scale is its deviation, or, of few, it is
+// left out. The seed is fixed.
+func TestFarColumns(t *testing.T) {
+	for law, most := range map[string]int{"farther": 2, "farthest": 3} {
+		rng, out := rand.New(rand.NewPCG(11, 13)), 0
+		for range 100 {
+			values, mean, deviation := column(law, rng)
+			got := learned(values, 0.02, rng)
+			if got.Out != In {
+				out++
+			} else if got.Scale > 1.6*deviation || got.Scale < 0.6*deviation || math.Abs(got.Center-mean) > 0.6*deviation {
+				t.Errorf("%s: %+v, mean %v, deviation %v", law, got, mean, deviation)
+			}
+		}
+		if out > most {
+			t.Errorf("%s: %d columns are left out, want %d at most", law, out, most)
 		}
 	}
 }
@@ -352,14 +377,14 @@ func TestConstants(t *testing.T) {
 		tau    float64
 		want   Reason
 	}{
-		{Column{Narrow: true, Variance: most * 0.999}, tau, Constant},
-		{Column{Narrow: true, Variance: most * 1.001}, tau, In},
+		{Column{Parted: true, Variance: most * 0.999}, tau, Constant},
+		{Column{Parted: true, Variance: most * 1.001}, tau, In},
 		{Column{Zero: 0.901, Variance: most * 0.999}, tau, Constant},
 		{Column{Zero: 0.899, Variance: most * 0.999}, tau, In},
 		{Column{Variance: 0}, tau, In},
-		{Column{Narrow: true, Variance: 0.0999}, 1, Constant}, // whatever the noise
-		{Column{Narrow: true, Variance: 0.1001}, 1, In},
-		{Column{Narrow: true, Out: Weak}, tau, Weak},
+		{Column{Parted: true, Variance: 0.0999}, 1, Constant}, // whatever the noise
+		{Column{Parted: true, Variance: 0.1001}, 1, In},
+		{Column{Parted: true, Out: Weak}, tau, Weak},
 	} {
 		if got := Constants([]Column{c.column}, c.tau)[0]; got.Out != c.want {
 			t.Errorf("%+v with noise of %v is %v, want %v", c.column, c.tau, got.Out, c.want)

@@ -131,12 +131,13 @@ func place(counts []float64, tau float64, c Column, fits []float64) Column {
 		square += float64(w * (float64(t.center*t.center) + float64(t.spread*t.spread)))
 	}
 	m, square = m/total, square/total
-	if root(square-float64(m*m)) < finestWidth {
+	if c.Parted = root(square-float64(m*m)) < finestWidth; c.Parted {
 		m, square = several(counts, tau, whole, m, square)
 	}
 	m, square = float64(whole*m), float64(whole*square) // with the zeros
 	spread := root(square - float64(m*m))
 	c.Narrow = spread < finestWidth
+	c.Parted = c.Parted || c.Narrow
 	return c.at(c.Center+float64(c.Scale*m), float64(c.Scale*spread))
 }
 
