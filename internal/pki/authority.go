@@ -220,9 +220,10 @@ func (a *Authority) serverTLS() *tls.Config {
 }
 
 // RenewServer replaces the server certificate if it ends within [RenewBefore] of now, lacks one of
-// hosts or was issued by a CA that was replaced, and reports whether it did. The key stays, so a
-// crash leaves the old certificate or the new one, and configurations of [Authority.ServerTLS] that
-// are in use take the new one at the next handshake.
+// hosts or was issued by a CA that was replaced, and reports whether it did. So it does with one
+// that is not good yet: it was made by a clock that ran ahead, and no site would take it until
+// then. The key stays, so a crash leaves the old certificate or the new one, and configurations of
+// [Authority.ServerTLS] that are in use take the new one at the next handshake.
 func (a *Authority) RenewServer(hosts []string, now time.Time) (renewed bool, err error) {
 	hosts, err = serverHosts(hosts)
 	if err != nil {
@@ -235,6 +236,7 @@ func (a *Authority) RenewServer(hosts []string, now time.Time) (renewed bool, er
 	if old.NotAfter.Equal(cas.cert.NotAfter) { // a new one would not last longer
 		due = !now.Before(old.NotAfter)
 	}
+	due = due || now.Before(old.NotBefore)
 	if !due && !slices.ContainsFunc(hosts, lacks) && old.CheckSignatureFrom(cas.cert) == nil {
 		return false, nil
 	}

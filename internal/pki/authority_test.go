@@ -347,6 +347,9 @@ func TestRenewServer(t *testing.T) {
 		{[]string{"one.example"}, end.Add(-30 * days), true},
 		{[]string{"one.example"}, end.Add(-30*days + time.Hour), false}, // just renewed
 		{[]string{"two.example"}, end.Add(-29 * days), true},            // new host
+		{[]string{"two.example"}, end.Add(400 * days), true},            // a clock that ran ahead
+		{[]string{"two.example"}, end.Add(-29 * days), true},            // and was set right
+		{[]string{"two.example"}, end.Add(-29*days - skew), false},
 	} {
 		got, err := a.RenewServer(c.hosts, c.now)
 		if err != nil || got != c.want {
@@ -368,6 +371,9 @@ func TestRenewServer(t *testing.T) {
 		if got, err := b.RenewServer([]string{"two.example"}, a.CA().NotAfter.Add(-left)); err != nil || got != (i == 0) {
 			t.Fatalf("%v before the CA's end: %v, %v", left, got, err)
 		}
+	}
+	if got, err := b.RenewServer([]string{"two.example"}, start); err != nil || !got {
+		t.Fatalf("a clock that ran ahead to the CA's last days: %v, %v", got, err)
 	}
 	if _, err := b.RenewServer([]string{"two.example"}, a.CA().NotAfter); err == nil {
 		t.Fatal("renewed under a CA that has ended")
