@@ -31,10 +31,11 @@ func (c Counts) Clone() Counts {
 }
 
 // Fresh reports whether a site's count may be told anew at a time: none was told on that day, or
-// on a later one by another clock.
+// on the next one by another coordinator's clock. A later day is of a clock that ran ahead: a count
+// that stood until then would have each proposal declined once the rows change.
 func (c Counts) Fresh(dataset, site string, at time.Time) bool {
 	old, told := c[dataset][site]
-	return !told || old.Day < dayOf(at)
+	return !told || old.Day < dayOf(at) || old.Day > dayOf(at)+1
 }
 
 // Tell notes what analysts are told at a time of sites' counts of a data set; what was told on that

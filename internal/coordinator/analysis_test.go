@@ -308,6 +308,14 @@ func TestOneCountADay(t *testing.T) {
 		}
 		f.log.machine.Apply(line)
 		is("by a line of another leader", bob, []int{1008, 1009, 1010})
+		// What a clock told that ran ahead does not stand until then.
+		f.c.core.now = func() time.Time { return now().Add(400 * 24 * time.Hour) }
+		is("by a clock that is ahead", bob, []int{1009, 1010, 1011})
+		f.c.core.now = now
+		grow(10)
+		is("by a clock that was set right", bob, []int{1010, 1011, 1012})
+		grow(11)
+		is("and later that day", ada, []int{1010, 1011, 1012})
 	})
 }
 
