@@ -98,3 +98,16 @@ func (c *core) after(d time.Duration, until <-chan struct{}, work func()) {
 		}
 	})
 }
+
+// eventAt hands an event of this term to a study once this leader's clock is there, unless until is
+// closed. The clock is looked at again and again: a timer stands still while a machine sleeps, and
+// does not see a clock that is set.
+func (c *core) eventAt(at time.Time, term int, until <-chan struct{}, digest proposal.Digest, e round.Event) {
+	c.after(min(at.Sub(c.now()), time.Minute), until, func() {
+		if c.now().Before(at) {
+			c.eventAt(at, term, until, digest, e)
+			return
+		}
+		c.event(term, digest, e)
+	})
+}

@@ -123,7 +123,7 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 		case round.SetRest:
 			m.later(e.After, nil, digest, round.Rested{})
 		case round.SetExpiry:
-			m.later(e.At.Sub(m.now()), s.Turned(), digest, round.Lapsed{}) // by this leader's clock
+			m.eventAt(e.At, m.term, s.Turned(), digest, round.Lapsed{})
 		}
 	}
 	for _, e := range s.Settle() {

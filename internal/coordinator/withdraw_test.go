@@ -3,6 +3,7 @@ package coordinator
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -177,6 +178,35 @@ func TestProposalExpires(t *testing.T) {
 		if v := f.view(); v.Status != round.StatusSetup || !v.Expires.IsZero() {
 			t.Fatalf("in the setup: %s %s, expires %v", v.Status, v.Code, v.Expires)
 		}
+	})
+}
+
+// TestExpiryByAClockThatIsSet: a leader that began while its clock ran ahead ends no proposal
+// early, and one whose clock is set forward, as after a machine's sleep, ends it then.
+func TestExpiryByAClockThatIsSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := undecided(t, func(s *proposal.Spec) { s.Expires = "2h" })
+		defer func() { f.c.Close() }()
+		var ahead atomic.Int64
+		f.c.Follow()
+		synctest.Wait()
+		f.c.core.now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		set := func(d time.Duration, want round.Status) {
+			t.Helper()
+			ahead.Store(int64(d))
+			time.Sleep(61 * time.Second)
+			synctest.Wait()
+			if v := f.view(); v.Status != want {
+				t.Fatalf("with a clock ahead by %v: %s %s", d, v.Status, v.Code)
+			}
+		}
+		ahead.Store(int64(2*time.Hour - 10*time.Second))
+		if err := f.c.Lead(f.log); err != nil {
+			t.Fatal(err)
+		}
+		set(0, round.StatusProposed)
+		set(time.Hour, round.StatusProposed)
+		set(2*time.Hour, round.StatusEnded)
 	})
 }
 
