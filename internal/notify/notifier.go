@@ -83,7 +83,8 @@ func (n *Notifier) Step(ctx context.Context) {
 	if len(targets) == 0 {
 		return // and nothing is remembered: to a target that is added later, what holds by then is not news
 	}
-	changed := n.learn(targets, now)
+	changed := n.state.setRight(now)
+	changed = n.learn(targets, now) || changed
 	changed = n.forget(targets) || changed
 	if changed && !n.save() {
 		return // not on disk: nothing leaves that a crash would send again under another id

@@ -433,3 +433,32 @@ func FuzzQueue(f *testing.F) {
 		}
 	})
 }
+
+// TestClockThatRanAhead: a notice that was made, or put off, by a clock that ran ahead is delivered
+// once it is set right, and what was told then is told again when it is so.
+func TestClockThatRanAhead(t *testing.T) {
+	path, key := keyFile(t, 0o600)
+	r := receive(t, key)
+	b := newBench(t, Target{Webhook: r.URL, KeyFile: path})
+	b.after(0)
+	const year = 365 * 24 * time.Hour
+	b.facts = []Fact{{Event: Expiring}}
+	b.after(year)
+	b.facts = []Fact{{Event: Expiring}, {Overdue, digest, ""}}
+	r.status = http.StatusServiceUnavailable
+	b.after(0)
+	b.facts = nil
+	r.status = http.StatusNoContent
+	b.after(-year)
+	b.open()
+	b.after(30 * time.Second)
+	if len(r.got) != 3 || r.got[0].Event != Expiring || r.got[1] != r.got[2] || len(b.state.Waiting) != 0 {
+		t.Fatalf("delivered %+v, %d wait", r.got, len(b.state.Waiting))
+	}
+	b.after(25 * time.Hour)
+	b.facts = []Fact{{Event: Expiring}}
+	b.after(time.Hour)
+	if len(r.got) != 4 || r.got[3].Event != Expiring {
+		t.Fatalf("delivered %+v", r.got)
+	}
+}

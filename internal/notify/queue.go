@@ -57,6 +57,22 @@ type state struct {
 	Waiting []waiting            `json:"waiting"`
 }
 
+// setRight takes back what a clock noted that ran ahead, and reports whether it did: until that
+// time a fact would be no news, and a notice wait.
+func (s *state) setRight(now time.Time) (changed bool) {
+	for id, last := range s.Told {
+		if last.After(now) {
+			s.Told[id], changed = now, true
+		}
+	}
+	for i := range s.Waiting {
+		if w := &s.Waiting[i]; w.Next.After(now.Add(tries[len(tries)-1])) {
+			w.Next, changed = now, true
+		}
+	}
+	return changed
+}
+
 // load reads the queue of a data folder; found is false where there is none yet.
 func load(dir string) (s state, found bool, err error) {
 	path := filepath.Join(dir, queueFile)
