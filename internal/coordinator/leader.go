@@ -119,7 +119,12 @@ func (m *leader) run(digest proposal.Digest, state *round.State, effects []round
 		case round.Doubt:
 			s.Fault(e.Site, e.Code)
 		case round.Late:
-			m.log.Warn("a deadline has passed", "study", digest, "query", e.Query, "phase", e.Phase, "waiting_for", e.Sites[:min(len(e.Sites), 20)], "sites", len(e.Sites))
+			if n := len(e.Sites); n > 0 {
+				m.log.Warn("a deadline has passed", "study", digest, "query", e.Query, "phase", e.Phase, "waiting_for", e.Sites[:min(n, 20)], "sites", n)
+			}
+			if n := len(e.Without); n > 0 {
+				m.log.Warn("sites missed five deadlines in a row: the study goes on without them until they are back", "study", digest, "without", e.Without[:min(n, 20)], "sites", n)
+			}
 		case round.SetRest:
 			m.later(e.After, nil, digest, round.Rested{})
 		case round.SetExpiry:

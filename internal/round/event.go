@@ -190,11 +190,13 @@ type (
 		Site int
 		Code study.Code
 	}
-	// Late names the sites that the open slot waits for as a deadline passes.
+	// Late names the sites that the open slot waits for as a deadline passes, and those that no
+	// query waits for from then on, until they are back.
 	Late struct {
-		Query int
-		Phase Phase
-		Sites []string
+		Query   int
+		Phase   Phase
+		Sites   []string
+		Without []string
 	}
 	// SetDeadline asks for Expired after a while.
 	SetDeadline struct {

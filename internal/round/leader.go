@@ -1,6 +1,10 @@
 package round
 
-import "covey/internal/study"
+import (
+	"slices"
+
+	"covey/internal/study"
+)
 
 // leader is a study as the node that leads acts on it. Followers have one too: it asks for nothing.
 type leader struct{ *State }
@@ -34,11 +38,19 @@ func (s leader) special(e Event) []Effect {
 			return []Effect{Doubt{e.Site, study.CodeBadRefusal}}
 		}
 	case Expired:
-		if waits := s.WaitingFor(); s.open(e.Query, e.Slot) && e.Phase == s.timed() && len(waits) > 0 {
-			late := Late{Query: e.Query, Phase: e.Phase}
-			for _, i := range waits {
-				late.Sites = append(late.Sites, s.plan.Proposal.Roster[i].Name)
+		if !s.open(e.Query, e.Slot) || e.Phase != s.timed() {
+			return nil
+		}
+		late, waits := Late{Query: e.Query, Phase: e.Phase}, s.WaitingFor()
+		for i, in := range s.plan.Proposal.Roster {
+			switch k := &s.live.links[i]; {
+			case slices.Contains(waits, i):
+				late.Sites = append(late.Sites, in.Name)
+			case e.Phase == PhaseUpload && k.absent() && k.missed == patience:
+				late.Without = append(late.Without, in.Name)
 			}
+		}
+		if len(late.Sites)+len(late.Without) > 0 {
 			return []Effect{late}
 		}
 	}

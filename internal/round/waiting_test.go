@@ -2,6 +2,7 @@ package round
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -116,12 +117,30 @@ func TestGoneSiteCostsFewDeadlines(t *testing.T) {
 			t.Fatalf("query %d stands", h.state.Query)
 		}
 	}
-	for range patience - 1 {
-		waits(true)
-		h.expire(PhaseUpload)
+	said := func(want Late) {
+		t.Helper()
+		for _, e := range h.pending {
+			if got, ok := e.(Late); ok && !reflect.DeepEqual(got, want) {
+				t.Fatalf("said %+v, want %+v", got, want)
+			} else if ok {
+				return
+			}
+		}
+		t.Fatalf("nothing is said, want %+v", want)
 	}
-	waits(true)
-	h.event(Expired{Query: h.state.Query, Slot: h.state.Slot, Phase: PhaseUpload})
+	name := []string{h.state.plan.Proposal.Roster[away].Name}
+	for i := range patience {
+		waits(true)
+		late := Late{Query: h.state.Query, Phase: PhaseUpload, Sites: name}
+		if i == patience-1 {
+			late.Sites, late.Without = nil, name
+		}
+		h.event(Expired{Query: h.state.Query, Slot: h.state.Slot, Phase: PhaseUpload})
+		said(late)
+		if i < patience-1 {
+			h.run()
+		}
+	}
 	until(10)
 
 	h.down[away], h.mute[fmt.Sprint("upload ", away)] = false, true
