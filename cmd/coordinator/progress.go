@@ -130,11 +130,16 @@ func awaited(v outline.View, all bool) []string {
 	return out
 }
 
-// without are the sites that a running study goes on without, each with why.
+// without are the sites that a running study goes on without, each with why: one that is away too
+// long is waited for no more.
 func without(v outline.View) []string {
 	var out []string
 	for _, s := range v.Sites {
-		if why := cmp.Or(s.Barred, refuses(s)); why != "" && !slices.Contains(v.Waiting, s.Name) {
+		why := cmp.Or(s.Barred, refuses(s))
+		if why == "" && !s.Connected && !s.Uploaded {
+			why = "away"
+		}
+		if why != "" && !slices.Contains(v.Waiting, s.Name) {
 			out = append(out, s.Name+" ("+why+")")
 		}
 	}

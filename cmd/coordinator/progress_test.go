@@ -63,6 +63,7 @@ func TestDescribeWaits(t *testing.T) {
 		{outline.View{Status: round.StatusRunning, Waiting: []string{"south"}, Deadline: at}, "waiting for south, overdue since 03:04:05"},
 		{outline.View{Status: round.StatusRunning, Waiting: []string{"north"}, Deadline: at, Overdue: true}, "waiting for north, overdue since 03:04:05"},
 		{outline.View{Status: round.StatusRunning, Waiting: []string{"south"}}, "waiting for south, without refuses (bad_result), east (data), west (revoked), 3/5 sites"},
+		{outline.View{Status: round.StatusRunning}, "without south (away), refuses (bad_result), east (data), west (revoked), 3/5 sites"},
 		{outline.View{Status: round.StatusSigning, Released: 21}, "all 21 queries released, waiting for the sites to sign the result, with no deadline, 3/5 sites"},
 		{outline.View{Status: round.StatusSigning, Waiting: []string{"north", "south"}}, "waiting for south to sign"},
 		{outline.View{Status: round.StatusSigning, Waiting: []string{"refuses"}}, "waiting for refuses (bad_result) to sign"},
