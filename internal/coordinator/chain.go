@@ -17,15 +17,19 @@ import (
 // something. So the chain is a function of the log, the same at every coordinator.
 
 // DivergedError is an entry by a leader that decided another past than this coordinator, in terms
-// and places that raft takes for the same. Its coordinator must end.
-type DivergedError struct{ Theirs, Ours chain.Head }
+// and places that raft takes for the same. Its coordinator must end, unless it is of a snapshot of
+// an older state of this past.
+type DivergedError struct {
+	Theirs, Ours chain.Head
+	older        bool
+}
 
 func (e *DivergedError) Error() string {
 	return fmt.Sprintf("the coordinator that leads has decided another past (chain %v) than this one (%v): were coordinators restored from an older backup, or a snapshot of a machine? This log now ends with that one's entries, and no copy of it starts. Stop all coordinators, keep this one's folder raft/ elsewhere, and put a copy of the leading one's there: operations.md, what to back up. If none was restored, or this is the only one, its log was applied otherwise by another version of this program: delete nothing, start that version, and report it", e.Theirs, e.Ours)
 }
 
 // Diverged marks it for internal/replica.
-func (*DivergedError) Diverged() {}
+func (e *DivergedError) Diverged() (older bool) { return e.older }
 
 // joins extends the chain by a site's join. One that was taken before, whose reply was lost, is
 // none.

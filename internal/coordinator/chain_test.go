@@ -478,7 +478,7 @@ func TestDivergedLogEndsTheNode(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer := m.Apply(line)
-		if _, ends := answer.(interface{ Diverged() }); ends != c.ends || ends && !strings.Contains(fmt.Sprint(answer), "this is the only one") {
+		if _, ends := answer.(interface{ Diverged() bool }); ends != c.ends || ends && !strings.Contains(fmt.Sprint(answer), "this is the only one") {
 			t.Errorf("%v: %v", c.head, answer)
 		}
 	}
@@ -488,7 +488,8 @@ func TestDivergedLogEndsTheNode(t *testing.T) {
 }
 
 // TestSnapshotOfAnotherPast: a leader's snapshot whose chain does not extend this coordinator's is
-// not restored, and ends it; one of the same past, of as many entries or more, is.
+// not restored; one of the same past, of as many entries or more, is. An older state of the same
+// past is told from another one.
 func TestSnapshotOfAnotherPast(t *testing.T) {
 	with := func(names ...string) *Machine {
 		m := NewMachine()
@@ -499,10 +500,10 @@ func TestSnapshotOfAnotherPast(t *testing.T) {
 	}
 	for _, c := range []struct {
 		ours, theirs []string
-		ends         bool
+		ends, older  bool
 	}{
-		{nil, []string{"a", "b"}, false}, {[]string{"a"}, []string{"a", "b"}, false}, {[]string{"a", "b"}, []string{"a", "b"}, false},
-		{[]string{"a", "b"}, []string{"a"}, true}, {[]string{"a", "b"}, []string{"a", "c", "d"}, true}, {[]string{"a"}, nil, true},
+		{nil, []string{"a", "b"}, false, false}, {[]string{"a"}, []string{"a", "b"}, false, false}, {[]string{"a", "b"}, []string{"a", "b"}, false, false},
+		{[]string{"a", "b"}, []string{"a"}, true, true}, {[]string{"a", "b"}, []string{"c"}, true, false}, {[]string{"a", "b"}, []string{"a", "c", "d"}, true, false}, {[]string{"a"}, nil, true, true},
 	} {
 		m := with(c.ours...)
 		raw, err := encoded(with(c.theirs...))
@@ -511,7 +512,7 @@ func TestSnapshotOfAnotherPast(t *testing.T) {
 		}
 		before := m.state.chain.Head()
 		err = m.Restore(bytes.NewReader(raw))
-		if _, ends := err.(interface{ Diverged() }); ends != c.ends || (err != nil) != ends {
+		if d, ends := err.(interface{ Diverged() bool }); ends != c.ends || (err != nil) != ends || ends && d.Diverged() != c.older {
 			t.Errorf("%q after %q: %v", c.theirs, c.ours, err)
 		}
 		if c.ends && m.state.chain.Head() != before {

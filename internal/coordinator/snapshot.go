@@ -90,7 +90,8 @@ func (m *Machine) Restore(from io.Reader) error {
 	l := m.lock()
 	defer m.unlock()
 	if ours := l.chain.Head(); !fresh.chain.Has(ours) {
-		return &DivergedError{Theirs: fresh.chain.Head(), Ours: ours}
+		theirs := fresh.chain.Head()
+		return &DivergedError{Theirs: theirs, Ours: ours, older: l.chain.Has(theirs)}
 	}
 	fresh.regrouped = l.regrouped
 	l.replicated = fresh

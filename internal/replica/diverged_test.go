@@ -8,10 +8,10 @@ import (
 // elsewhere is a machine to which one entry shows that another past was decided.
 type elsewhere struct{ list }
 
-type diverged struct{}
+type diverged struct{ older bool }
 
-func (diverged) Error() string { return "another past" }
-func (diverged) Diverged()     {}
+func (diverged) Error() string    { return "another past" }
+func (d diverged) Diverged() bool { return d.older }
 
 func (m *elsewhere) Apply(entry []byte) any {
 	if string(entry) == "of another past" {

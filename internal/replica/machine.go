@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"errors"
 	"io"
 
 	"github.com/hashicorp/raft"
@@ -28,7 +29,8 @@ type Machine interface {
 
 	// Restore replaces the whole state by a written one. An error ends the
 	// node. One with the method Diverged says that what was written lacks what was decided here: it
-	// is a leader's, and is not kept.
+	// is a leader's, and is not kept. Nor is one that comes late, an older state of the same past:
+	// that ends nothing.
 	Restore(snapshot io.Reader) error
 }
 
@@ -41,10 +43,11 @@ type machine struct {
 	*latch
 }
 
-// divergence is an error of a Machine that was shown another past than its own.
+// divergence is an error of a Machine that was shown another past than its own, or an older state
+// of its own.
 type divergence interface {
 	error
-	Diverged()
+	Diverged() (older bool)
 }
 
 func (f *machine) Apply(l *raft.Log) any {
@@ -82,6 +85,9 @@ func (f *machine) Snapshot() (raft.FSMSnapshot, error) {
 	return image(write), nil
 }
 
+// errLate is what the leader is answered, should it listen still.
+var errLate = errors.New("this snapshot came late: later entries are applied here")
+
 func (f *machine) Restore(r io.ReadCloser) error {
 	defer r.Close()
 	// Whatever raft does about it, this machine's state is not to be used.
@@ -91,9 +97,16 @@ func (f *machine) Restore(r io.ReadCloser) error {
 			return err
 		}
 	}
+	was := f.index
 	f.index = from.meta.Index
 	err := f.m.Restore(r)
-	if _, ok := err.(divergence); ok && from.sent { // never this node's own
+	if d, ok := err.(divergence); ok && from.sent { // never this node's own
+		// Its place is in this log (snapshots.Create), and what this run applied goes beyond it: a
+		// network brought a leader's request late, or twice.
+		if d.Diverged() && from.meta.Index < was {
+			f.index = was
+			return errors.Join(errLate, f.snaps.remove(from.meta))
+		}
 		return f.snaps.discard(from.meta)
 	}
 	if err != nil {

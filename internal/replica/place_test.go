@@ -170,7 +170,7 @@ func (m *grows) Restore(r io.Reader) error {
 	err := m.list.Restore(r)
 	if got := m.all(); err == nil && (len(got) < len(before) || !slices.Equal(got[:len(before)], before)) {
 		m.entries = before
-		return diverged{}
+		return diverged{older: len(got) < len(before) && slices.Equal(got, before[:len(got)])}
 	}
 	return err
 }

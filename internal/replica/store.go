@@ -311,10 +311,15 @@ func sourceOf(r io.ReadCloser) source {
 // discard ends the node and removes a snapshot that a leader with another past has sent: the log
 // and an older snapshot are still here, since raft compacts after a restore.
 func (s *snapshots) discard(meta raft.SnapshotMeta) (err error) {
-	if s.dir != "" { // first: once the node has failed, the process may end
-		err = errors.Join(os.RemoveAll(filepath.Join(s.dir, meta.ID)), syncDir(s.dir))
-	}
+	err = s.remove(meta) // first: once the node has failed, the process may end
 	return errors.Join(s.log.contradicts(meta.Index), err)
+}
+
+func (s *snapshots) remove(meta raft.SnapshotMeta) error {
+	if s.dir == "" {
+		return nil
+	}
+	return errors.Join(os.RemoveAll(filepath.Join(s.dir, meta.ID)), syncDir(s.dir))
 }
 
 type snapshotSink struct {
