@@ -50,8 +50,9 @@ func unnamed(d siteconfig.Dataset, err error) error {
 	return err
 }
 
-// writable writes a file in the agent's folder, and in each that the agent made there, and removes
-// it: a mode does not tell of a file system that is only read, or full, nor of the user who asks.
+// writable writes a file in the agent's folder, and in each that the agent made there: a mode does
+// not tell of a file system that is only read, or full, nor of the user who asks. The file has no
+// name by then, so that none is left of a check that is cut short.
 func writable(c *siteconfig.Config) error {
 	for _, dir := range []string{c.DataDir(), c.LedgerDir(), c.CacheDir(), filepath.Join(c.DataDir(), "pending"), filepath.Join(c.DataDir(), "past")} {
 		f, err := os.CreateTemp(dir, "check.*.tmp")
@@ -59,8 +60,9 @@ func writable(c *siteconfig.Config) error {
 			continue // the agent makes it
 		}
 		if err == nil {
-			_, err = f.Write(make([]byte, room))
-			err = errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
+			err = os.Remove(f.Name())
+			_, write := f.Write(make([]byte, room))
+			err = errors.Join(err, write, f.Sync(), f.Close())
 		}
 		if at, ok := errors.AsType[*fs.PathError](err); ok {
 			err = at.Err // without the file's name, which is made up
