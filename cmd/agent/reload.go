@@ -28,10 +28,11 @@ func (c *reloadCmd) Run(t *terminal) error {
 		t.Say("%s", frame.Cleaned(words))
 	}
 	if len(done.Changed) == 0 {
-		t.Say("agent.toml has not changed since it was last read. The coordinator is told again how many units each data set has.")
+		t.Say("agent.toml has not changed since it was last read.")
 	} else {
 		t.Say("agent.toml was read again. Studies under way keep the data sets that were approved; proposals still wait for you.")
 	}
+	t.Say("The coordinator is told again how many units each data set has.")
 	return t.Print(done, func(w io.Writer) {
 		for _, key := range done.Changed {
 			fmt.Fprintln(w, frame.Cleaned(key))

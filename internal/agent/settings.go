@@ -84,12 +84,7 @@ func (s *Settings) reload(yes bool) (Reloaded, error) {
 	s.current.Store(next)
 	done.Below = limits.Below(limits.Populations(next, s.a.ledger))
 	s.a.stock.Forget()
-	// a file may have other rows where agent.toml has not changed: a new hello counts them
-	if len(done.Changed) == 0 || slices.ContainsFunc(done.Changed, func(key string) bool {
-		return strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") || key == "policy.quantum_safe_links"
-	}) {
-		s.a.uplink.Again()
-	}
+	s.a.uplink.Again() // whatever changed: a file may have other rows, and a new hello counts them
 	return done, nil
 }
 
