@@ -1,6 +1,8 @@
 package coordinator
 
 import (
+	"encoding/hex"
+	"maps"
 	"slices"
 
 	"covey/internal/outline"
@@ -45,6 +47,9 @@ func (k known) misses(r outline.Study) bool {
 // are over the ones that it misses.
 func (m *leader) greet(l *link) {
 	l.untold = make([]bool, len(m.order))
+	if lost := m.lacks(l.known); len(lost) > 0 {
+		m.log.Warn("a site has studies open that this coordinator's log lacks: if a backup was restored, what they reserve of its budget is free once its operator runs \"agent study reject\"", "site", l.site, "studies", lost[:min(len(lost), 20)], "count", len(lost))
+	}
 	m.each(l.site, func(at int, r outline.Study, site int) {
 		switch {
 		case r.Closed == nil:
@@ -55,6 +60,19 @@ func (m *leader) greet(l *link) {
 			l.untold[at] = true
 		}
 	})
+}
+
+// lacks returns the studies that are open at a site and not in the log, as `study list` shows them.
+func (m *replicated) lacks(k known) (lost []string) {
+	open := maps.Clone(k.open)
+	for _, d := range m.order {
+		delete(open, wire.TagOf(d))
+	}
+	for t := range open {
+		lost = append(lost, hex.EncodeToString(t[:])[:12])
+	}
+	slices.Sort(lost)
+	return lost
 }
 
 // tellEnd is for a site that says something about a study which is over: it has not heard so,

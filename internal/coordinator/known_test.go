@@ -155,6 +155,25 @@ func TestEndsAreToldOnce(t *testing.T) {
 	})
 }
 
+// TestLostStudyIsNamed: a site's hello names a study that a restored log lacks. The log says so,
+// and nothing of those that it has, over or not.
+func TestLostStudyIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, all := longLived(t, 3)
+		defer func() { f.c.Close() }()
+		const line = "studies open that this coordinator's log lacks"
+		f.hello(&covey.Hello{AllOpen: true, Open: named(all...)})
+		if n := f.lines(line); n != 0 {
+			t.Errorf("%d lines of studies that the log has", n)
+		}
+		lost := proposal.DigestOf([]byte("lost"))
+		f.hello(&covey.Hello{AllOpen: true, Open: named(append(all, lost)...)})
+		if f.lines(line) != 1 || f.lines("studies=["+lost.String()[:12]+"]") != 1 {
+			t.Errorf("%s", f.logs.String())
+		}
+	})
+}
+
 // TestTellingAnEndReadsNothing: studies that are over are read by the link's writer, so that nobody
 // else waits for a hello. If it finds other bytes than were kept, the site is told only the ends.
 func TestTellingAnEndReadsNothing(t *testing.T) {
