@@ -199,7 +199,7 @@ func (c *rotation) retire(ctx context.Context, force bool) (cut Cut, err error) 
 	case r.Next == "" && r.Old == "":
 		return cut, &membership.CAError{Reason: "no change of CAs is under way: `coordinator ca new` begins one"}
 	case r.Next != "" && len(r.Coordinators) > 0:
-		return cut, &membership.CAError{Reason: fmt.Sprintf("coordinators do not hold the next CA yet: %q; bring them back, or `coordinator raft remove` those that are gone", r.Coordinators)}
+		return cut, &membership.CAError{Reason: fmt.Sprintf("coordinators do not hold the next CA yet: %q; those that run fetch it within seconds: try again, or bring them back; `coordinator raft remove` is only for those that are gone for good", r.Coordinators)}
 	case len(r.Waiting) > 0 && !force:
 		return cut, &membership.CAError{Reason: fmt.Sprintf("sites have no certificate of the next CA yet: %q; their agents fetch it within minutes of being connected (--force cuts those sites off: they must join again)", r.Waiting)}
 	}
