@@ -32,8 +32,11 @@ func gaps(f *flag.FlagSet) func(io.Writer) (int, error) {
 	return func(to io.Writer) (missed int, err error) {
 		runtime.GOMAXPROCS(*procs)
 		w := columns(to, "data\tmethod\tnoise\tempty\tcomplete\tfill\tzero\tdrop-row\tfill behind\t± se\t")
-		for _, how := range []string{run.GapsRandom, run.GapsUneven, run.GapsSites, run.GapsOther, run.GapsUpper} {
-			for _, law := range []string{"pow1", "lowrank"} {
+		for _, how := range []string{run.GapsRandom, run.GapsUneven, run.GapsSites, run.GapsFirst, run.GapsLast, run.GapsOther, run.GapsUpper} {
+			for _, law := range []string{"pow1", "lowrank", "pairs"} {
+				if (law == "pairs") != (how == run.GapsFirst || how == run.GapsLast) {
+					continue
+				}
 				for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {
 					for _, as := range []string{proposal.NoiseCentral, proposal.NoiseDistributed, learned} {
 						if as != proposal.NoiseCentral && how != run.GapsRandom {
@@ -42,11 +45,13 @@ func gaps(f *flag.FlagSet) func(io.Writer) (int, error) {
 						if line := strings.Join([]string{law, method, as, how}, " "); !strings.Contains(line, *only) {
 							continue
 						}
-						source, err := run.Gaussian(law, *d)
-						if err != nil {
-							return missed, err
+						source, err := run.Pairs(*d), error(nil)
+						if law != "pairs" {
+							if source, err = run.Gaussian(law, *d); err != nil {
+								return missed, err
+							}
+							source = run.Rotated(source)
 						}
-						source = run.Rotated(source)
 						spec := run.Spec(*d, 1)
 						spec.Components, spec.Method, spec.Center, spec.Noise = 3, method, proposal.CenterPrivate, as
 						if as == learned {

@@ -18,6 +18,8 @@ const (
 	GapsUpper  = "upper tail"
 	GapsOther  = "by another"     // cells of every other column where the column before it is large
 	GapsSites  = "by site"        // the last sites never measured half of the columns
+	GapsFirst  = "first by site"  // which are the first half
+	GapsLast   = "last by site"   // which are the last half
 	GapsUneven = "uneven columns" // column by column from none to twice the share
 )
 
@@ -40,6 +42,28 @@ func Unit(src Source) Source {
 			m.values[i] /= math.Sqrt(m.Sigma.At(j, j))
 		}
 		return newData(m.Name, m.D, m.values, sigma)
+	}}
+}
+
+// Pairs is the law of d standard columns that vary together two by two: the first two have a
+// correlation of 0.8, every further pair 0.02 less.
+func Pairs(d int) Source {
+	return Source{"pairs", d, func(n int, seed uint64) (*Data, error) {
+		rng, values, sigma := generator(seed), make([]float64, n*d), mat.NewSymDense(d, nil)
+		with := func(j int) float64 { return 0.8 - 0.02*float64(j/2) }
+		for j := range d {
+			sigma.SetSym(j, j, 1)
+			if j%2 == 1 {
+				sigma.SetSym(j-1, j, with(j))
+			}
+		}
+		for i := range values {
+			values[i] = rng.NormFloat64()
+			if j := i % d; j%2 == 1 {
+				values[i] = with(j)*values[i-1] + math.Sqrt(1-with(j)*with(j))*values[i]
+			}
+		}
+		return newData("pairs", d, values, sigma)
 	}}
 }
 
@@ -81,6 +105,8 @@ func (m *Data) Emptied(how string, share float64, seed uint64) (*Data, error) {
 				gap = j%2 == 1 && m.values[i*m.D+j-1] > edge[j-1]
 			case GapsSites:
 				gap = j%2 == 1 && i >= from
+			case GapsFirst, GapsLast:
+				gap = (2*j < m.D) == (how == GapsFirst) && i >= from
 			default:
 				return nil, fmt.Errorf("unknown gaps %q", how)
 			}

@@ -88,5 +88,18 @@ func (r *Result) FilledText() string {
 		}
 		text += "; more than half of the " + cells + " are empty in " + strings.Join(most, ", ") + rest + ": what the result says about these columns is mostly not observed"
 	}
+	if len(most) > 0 || r.Filled[at] > share+2*half {
+		text += "; " + r.lackText()
+	}
 	return text
+}
+
+// lackText says what happens to columns that a site has nothing of. A fill sees no scatter in them.
+// A covariance divides each entry by the shares of both columns, as if cells went missing one by
+// one, though rows without one column have neither.
+func (r *Result) lackText() string {
+	if r.Missing == proposal.MissingFill && r.Method == proposal.MethodCovariance {
+		return "if sites lack whole columns, components of these columns come out too large and can displace others"
+	}
+	return "if sites lack whole columns, components of these columns come out too small and can be missed"
 }

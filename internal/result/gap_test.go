@@ -91,6 +91,27 @@ func TestFilledTextNamesTheEmptiest(t *testing.T) {
 	}
 }
 
+// TestFilledTextOfLackedColumns: what a site does not have at all makes components too small by
+// power iteration, and too large by a covariance.
+func TestFilledTextOfLackedColumns(t *testing.T) {
+	p := runs.GapPlan(t, 8, proposal.NoiseDistributed)
+	for _, c := range []struct{ missing, method, want string }{
+		{proposal.MissingFill, proposal.MethodPower, "come out too small"},
+		{proposal.MissingFill, proposal.MethodCovariance, "come out too large"},
+		{proposal.MissingZero, proposal.MethodCovariance, "come out too small"},
+	} {
+		for _, share := range []float64{0, 0.3, 0.7} {
+			r := &Result{Method: c.method, Columns: strings.Split("a b c d e f g h", " "), Releases: []study.Release{
+				runs.Filled(t, p, rand.New(rand.NewPCG(1, 1)), []float64{0, share, share, 0, 0, 0, 0, 0})}}
+			r.count(p, r.Releases)
+			r.Missing = c.missing
+			if text := r.FilledText(); strings.Contains(text, c.want) != (share > 0) || share == 0 && strings.Contains(text, "whole columns") {
+				t.Errorf("%v, %g: %q", c, share, text)
+			}
+		}
+	}
+}
+
 // TestNoiseHidesFilled: where noise alone moves a share by half of all cells, no share is named.
 func TestNoiseHidesFilled(t *testing.T) {
 	p := runs.GapPlan(t, 3, proposal.NoiseDistributed)
