@@ -30,6 +30,10 @@ func newForecast(p *study.Plan) (*forecast, error) {
 	switch {
 	case s.Profile == proposal.ProfilePaper || s.Accountant == proposal.AccountantPaper:
 		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
+	case s.Lambda == proposal.LambdaPrivate: // its radius is tens of times that of a quantile
+		return nil, fmt.Errorf("%w for a radius from a private lambda, which is not known before", ErrNoPrediction)
+	case s.Output == proposal.OutputRandom: // the last round would be simulated
+		return nil, fmt.Errorf("%w for the output of a random round, which may be an early one", ErrNoPrediction)
 	case s.Start != nil:
 		return nil, fmt.Errorf("%w for a given start: how near it is to the answer decides", ErrNoPrediction)
 	case s.Standardizes() && s.Method == proposal.MethodPower:

@@ -114,6 +114,10 @@ func TestNoPrediction(t *testing.T) {
 			v[0], v[41] = 1, 1
 			s.Method, s.Start = proposal.MethodPower, &proposal.Start{Vectors: v}
 		},
+		"private lambda": func(s *proposal.Spec) {
+			s.Method, s.Radius, s.Lambda, s.LambdaShare = proposal.MethodPower, proposal.RadiusPaper, proposal.LambdaPrivate, 0.5
+		},
+		"random round":      func(s *proposal.Spec) { s.Method, s.Output = proposal.MethodPower, proposal.OutputRandom },
 		"one after another": func(s *proposal.Spec) { s.Method, s.Subspace = proposal.MethodPower, proposal.SubspaceDeflation },
 	} {
 		s := spec(40, 2, proposal.MethodAuto)
