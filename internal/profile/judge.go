@@ -47,7 +47,7 @@ func (s *sight) report(said dataset.Mapping) {
 	}
 	do := s.unnamed
 	if do == "" && s.spec != nil && s.spec.KeepsGaps() {
-		do = "if this site does not have it, add an empty column of this name to the export: the study keeps rows without a value"
+		do = "if this site does not have it, tell the analyst, as components of such columns come out wrong; with an empty column of this name in the export, the study keeps the rows"
 	}
 	for _, name := range s.absent {
 		r.Faults = append(r.Faults, Fault{Column: name, What: fmt.Sprintf("none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(name), Do: do})
