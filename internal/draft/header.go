@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,9 @@ func Header(r io.Reader, what string) (Draft, error) {
 	names, comma, err := fields(line)
 	if err != nil {
 		return Draft{}, err
+	}
+	if i := slices.IndexFunc(names, likeValue); i >= 0 && !numbered(names) {
+		return Draft{}, fmt.Errorf("name %d of the first line is a number or a date, so that the line may be a row of values, which a study file must not have: put a line of names before it; if it is the names, write study.toml by hand (docs/study.md)", i+1)
 	}
 	d := Draft{Source: fmt.Sprintf("the header of %s: that line was read, and no value", what)}
 	if note := separated(comma); note != "" {
@@ -65,6 +69,34 @@ func Header(r io.Reader, what string) (Draft, error) {
 		d.Notes = append(d.Notes, fmt.Sprintf("Left out: %d columns without a name.", blank))
 	}
 	return d, nil
+}
+
+// likeValue reports whether a name is a number or a date, as cells are.
+func likeValue(name string) bool {
+	name = strings.TrimSpace(name)
+	if _, err := strconv.ParseFloat(strings.ReplaceAll(name, ",", "."), 64); err == nil {
+		return !strings.EqualFold(name, "inf") && !strings.EqualFold(name, "infinity") && !strings.EqualFold(name, "nan")
+	}
+	return date.MatchString(name)
+}
+
+var date = regexp.MustCompile(`^\d{1,4}([-./])\d{1,2}([-./])\d{1,4}([ T].*)?$`)
+
+// numbered reports whether all names that are like values are whole numbers in a row, at least
+// three: names that a program made.
+func numbered(names []string) bool {
+	var count, last int
+	for _, name := range names {
+		if !likeValue(name) {
+			continue
+		}
+		v, err := strconv.Atoi(strings.TrimSpace(name))
+		if err != nil || count > 0 && v != last+1 {
+			return false
+		}
+		count, last = count+1, v
+	}
+	return count >= 3
 }
 
 // errQuote is a header whose end cannot be told: what follows it may be values.
