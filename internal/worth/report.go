@@ -155,9 +155,14 @@ func Read(r *result.Result) (*Report, error) {
 // uncalibrated returns why no figure is shown for a study, or "".
 func uncalibrated(p *study.Plan, r *result.Result) string {
 	s := p.Proposal.Spec
+	_, radius := s.Radius.Public()
+	_, bound := s.NormBound.Public()
 	switch {
 	case r.Profile == proposal.ProfilePaper || s.Accountant == proposal.AccountantPaper:
 		return "the paper's profile"
+	case radius && r.Method == proposal.MethodPower, bound && r.Method == proposal.MethodCovariance:
+		// A short one brings variances together, so that ties seem to be told apart.
+		return "a clip that was given as a number: nothing released shows how much it cuts off"
 	case s.Standardizes() && r.Method != proposal.MethodCovariance:
 		return "constants that the study learned, by power iteration"
 	case s.Standardizes() && slices.ContainsFunc(s.Columns, func(c proposal.Column) bool { return c.Standardize != proposal.StandardizePrivate && c.Levels == nil }):

@@ -317,7 +317,9 @@ func TestStandingSentence(t *testing.T) {
 		"deflation": func(s *proposal.Spec) {
 			s.Method, s.Subspace, s.Components = proposal.MethodPower, proposal.SubspaceDeflation, 2
 		},
-		"random": func(s *proposal.Spec) { s.Method, s.Output = proposal.MethodPower, proposal.OutputRandom },
+		"random":     func(s *proposal.Spec) { s.Method, s.Output = proposal.MethodPower, proposal.OutputRandom },
+		"radius":     func(s *proposal.Spec) { s.Method, s.Radius = proposal.MethodPower, "4" },
+		"norm bound": func(s *proposal.Spec) { s.NormBound = "4" },
 	} {
 		s := spec(8, 1, proposal.MethodCovariance)
 		change(&s)
