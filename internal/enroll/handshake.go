@@ -170,6 +170,8 @@ func DialOptions(role pki.Role, tls *Handshake) []grpc.DialOption {
 			Time: wire.KeepaliveTime, Timeout: wire.KeepaliveTimeout, PermitWithoutStream: true,
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(2 * wire.Max)),
+		grpc.WithStaticStreamWindowSize(wire.StreamWindow),
+		grpc.WithStaticConnWindowSize(wire.ConnectionWindow),
 	}
 }
 

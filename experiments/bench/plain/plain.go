@@ -26,6 +26,7 @@ import (
 	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -62,7 +63,8 @@ func Start(dir string, n, d int, values []float64) (_ *Federation, err error) {
 		}
 	}()
 	joined := make(chan *link, n)
-	f.server = grpc.NewServer(grpc.Creds(credentials.NewTLS(authority.ServerTLS())), grpc.MaxRecvMsgSize(maxMessage))
+	f.server = grpc.NewServer(grpc.Creds(credentials.NewTLS(authority.ServerTLS())), grpc.MaxRecvMsgSize(maxMessage),
+		grpc.StaticStreamWindowSize(wire.StreamWindow), grpc.StaticConnWindowSize(wire.ConnectionWindow))
 	covey.RegisterFederationServer(f.server, &service{joined: joined})
 	f.work.Go(func() { f.server.Serve(l) })
 	for i := range n {
@@ -75,7 +77,8 @@ func Start(dir string, n, d int, values []float64) (_ *Federation, err error) {
 		if err != nil {
 			return nil, err
 		}
-		conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(credentials.NewTLS(config)))
+		conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(credentials.NewTLS(config)),
+			grpc.WithStaticStreamWindowSize(wire.StreamWindow), grpc.WithStaticConnWindowSize(wire.ConnectionWindow))
 		if err != nil {
 			return nil, err
 		}
