@@ -42,8 +42,7 @@ func (s *Setup) Judge(from, to int, accusation, body []byte) (guilty int, err er
 	if len(accusation) < accusationSize {
 		return to, nil
 	}
-	transport := [32]byte(accusation)
-	private, err := ecdh.X25519().NewPrivateKey(transport[:])
+	private, err := ecdh.X25519().NewPrivateKey(accusation[:32])
 	if err != nil || !bytes.Equal(private.PublicKey().Bytes(), s.sites[to].transport.Bytes()) {
 		return to, nil
 	}
@@ -51,7 +50,7 @@ func (s *Setup) Judge(from, to int, accusation, body []byte) (guilty int, err er
 	if err != nil || sha256.Sum256(seal.EncapsulationKey().Bytes()) != s.sites[to].sealHash {
 		return to, nil
 	}
-	_, err = way.receive(&transport, seal, accusation[accusationSize:], body)
+	_, err = way.receive(private, seal, accusation[accusationSize:], body)
 	if at, ok := errors.AsType[*SiteError](err); ok && at.Site == from {
 		return from, nil
 	}

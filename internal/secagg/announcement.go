@@ -41,9 +41,9 @@ func announce(cfg Config, self int, sec Secrets, mask *[32]byte, key ed25519.Pri
 	if self < 0 || self >= cfg.sites() || len(sec.Slots) != cfg.Slots {
 		return nil, configError("site %d with %d slots does not fit the setup", self, len(sec.Slots))
 	}
-	transport, err := ecdh.X25519().NewPrivateKey(sec.Transport[:])
+	transport, err := sec.transport()
 	if err != nil {
-		return nil, configError("transport key: %v", err)
+		return nil, err
 	}
 	seal, err := mlkem.NewDecapsulationKey768(sec.Seal[:])
 	if err != nil {

@@ -157,13 +157,18 @@ func (w passage) aead(secret, ct, agreed []byte) (cipher.AEAD, []byte, error) {
 	return aead, slices.Concat(s.transcript[:], u16(from), u16(to)), err
 }
 
-// agree is the X25519 agreement of a site's key with another's.
-func (s *Setup) agree(own *[32]byte, other int) ([]byte, error) {
-	private, err := ecdh.X25519().NewPrivateKey(own[:])
+// transport returns a site's X25519 key, once for all boxes: it takes as long as an agreement.
+func (s Secrets) transport() (*ecdh.PrivateKey, error) {
+	own, err := ecdh.X25519().NewPrivateKey(s.Transport[:])
 	if err != nil {
 		return nil, configError("transport key: %v", err)
 	}
-	agreed, err := private.ECDH(s.sites[other].transport)
+	return own, nil
+}
+
+// agree is the X25519 agreement of a site's key with another's.
+func (s *Setup) agree(own *ecdh.PrivateKey, other int) ([]byte, error) {
+	agreed, err := own.ECDH(s.sites[other].transport)
 	if err != nil {
 		return nil, &SiteError{other, errors.New("a transport key of low order")}
 	}
@@ -207,12 +212,16 @@ func (s *Setup) deal(self int, sec Secrets, key ed25519.PrivateKey, seals [][]by
 			return nil, err
 		}
 	}
+	transport, err := sec.transport()
+	if err != nil {
+		return nil, err
+	}
 	plain, tags := s.plaintexts(self, sec, to)
 	boxes := make([][]byte, len(to))
 	errs := make([]error, len(to))
 	atOnce(len(to), func(i int) {
 		defer clear(plain[i])
-		boxes[i], errs[i] = s.passage(self, to[i]).seal(sec, key, keys[i], enc, plain[i], tags[i])
+		boxes[i], errs[i] = s.passage(self, to[i]).seal(transport, key, keys[i], enc, plain[i], tags[i])
 	})
 	for _, err := range errs {
 		if err != nil {
@@ -263,8 +272,8 @@ func (s *Setup) plaintexts(self int, sec Secrets, to []int) (plain, tags [][]byt
 }
 
 // seal makes the box.
-func (w passage) seal(sec Secrets, key ed25519.PrivateKey, seal *mlkem.EncapsulationKey768, enc encapsulate, plain, tags []byte) ([]byte, error) {
-	agreed, err := w.s.agree(&sec.Transport, w.to)
+func (w passage) seal(transport *ecdh.PrivateKey, key ed25519.PrivateKey, seal *mlkem.EncapsulationKey768, enc encapsulate, plain, tags []byte) ([]byte, error) {
+	agreed, err := w.s.agree(transport, w.to)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +289,7 @@ func (w passage) seal(sec Secrets, key ed25519.PrivateKey, seal *mlkem.Encapsula
 }
 
 // open decrypts a parcel with the recipient's transport secrets.
-func (w passage) open(transport *[32]byte, seal *mlkem.DecapsulationKey768, p parcel) ([]byte, error) {
+func (w passage) open(transport *ecdh.PrivateKey, seal *mlkem.DecapsulationKey768, p parcel) ([]byte, error) {
 	agreed, err := w.s.agree(transport, w.from)
 	if err != nil {
 		return nil, err

@@ -26,13 +26,20 @@ func (g *group) reseal(t rapid.TB, from, to int, change func(plain, tags []byte)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := way.open(&g.secrets[to].Transport, seal, p)
+	own, err := g.secrets[to].transport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := way.open(own, seal, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tags := slices.Clone(p.tags)
 	change(plain, tags)
-	box, err := way.seal(g.secrets[from], g.keys[from], seal.EncapsulationKey(), (*mlkem.EncapsulationKey768).Encapsulate, plain, tags)
+	if own, err = g.secrets[from].transport(); err != nil {
+		t.Fatal(err)
+	}
+	box, err := way.seal(own, g.keys[from], seal.EncapsulationKey(), (*mlkem.EncapsulationKey768).Encapsulate, plain, tags)
 	if err != nil {
 		t.Fatal(err)
 	}

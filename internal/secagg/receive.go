@@ -1,6 +1,7 @@
 package secagg
 
 import (
+	"crypto/ecdh"
 	"crypto/ed25519"
 	"crypto/mlkem"
 	"crypto/subtle"
@@ -38,6 +39,10 @@ func (s *Setup) Receive(self int, sec Secrets, key ed25519.PrivateKey, boxes, bo
 	if len(boxes) != len(senders) || s.cfg.sparse() != (bodies != nil) || bodies != nil && len(bodies) != len(places) {
 		return nil, configError("%d boxes of %d senders and %d bodies of %d dealers", len(boxes), len(senders), len(bodies), len(places))
 	}
+	transport, err := sec.transport()
+	if err != nil {
+		return nil, err
+	}
 	seal, err := mlkem.NewDecapsulationKey768(sec.Seal[:])
 	if err != nil {
 		return nil, configError("ML-KEM seed: %v", err)
@@ -57,7 +62,7 @@ func (s *Setup) Receive(self int, sec Secrets, key ed25519.PrivateKey, boxes, bo
 		if from.shares() {
 			of = body(senders[i])
 		}
-		opened[i], errs[i] = from.receive(&sec.Transport, seal, boxes[i], of)
+		opened[i], errs[i] = from.receive(transport, seal, boxes[i], of)
 	})
 	for _, err := range errs {
 		if err != nil {
@@ -145,7 +150,7 @@ var (
 )
 
 // receive opens and checks one box.
-func (w passage) receive(transport *[32]byte, seal *mlkem.DecapsulationKey768, box, rawBody []byte) (opened, error) {
+func (w passage) receive(transport *ecdh.PrivateKey, seal *mlkem.DecapsulationKey768, box, rawBody []byte) (opened, error) {
 	s, from, to := w.s, w.from, w.to
 	p, err := w.unwrap(box)
 	if err != nil {
