@@ -50,7 +50,11 @@ func (s *Setup) Judge(from, to int, accusation, body []byte) (guilty int, err er
 	if err != nil || sha256.Sum256(seal.EncapsulationKey().Bytes()) != s.sites[to].sealHash {
 		return to, nil
 	}
-	_, err = way.receive(private, seal, accusation[accusationSize:], body)
+	p, err := way.unwrap(accusation[accusationSize:])
+	if err != nil {
+		return to, nil
+	}
+	_, err = way.receive(private, seal, p, body)
 	if at, ok := errors.AsType[*SiteError](err); ok && at.Site == from {
 		return from, nil
 	}
@@ -104,6 +108,6 @@ func (s *Setup) Convicts(owner, to int, box, evidence []byte) bool {
 		return false
 	}
 	tags := evidence[recordSize:]
-	return !bytes.Equal(tags, p.tags) &&
-		ed25519.Verify(s.cfg.Identity[owner], way.signed([32]byte(evidence), tags), evidence[32:recordSize])
+	signed := signature{owner, way.signed([32]byte(evidence), tags), evidence[32:recordSize]}
+	return !bytes.Equal(tags, p.tags) && s.holding([]signature{signed}) == 1
 }

@@ -72,14 +72,29 @@ type parcel struct{ ct, sealed, tags, signature []byte }
 // unwrap splits a box and checks its signature. A *RelayError is a box of another length, or not of
 // its sender: nobody can be named for it.
 func (w passage) unwrap(box []byte) (parcel, error) {
-	p, err := w.split(box)
+	p, err := w.s.unwrap([]passage{w}, [][]byte{box})
 	if err != nil {
 		return parcel{}, err
 	}
-	if !ed25519.Verify(w.s.cfg.Identity[w.from], w.signed(p.sealedHash(), p.tags), p.signature) {
-		return parcel{}, &RelayError{w.from, "a box without the sender's signature"}
+	return p[0], nil
+}
+
+// unwrap unwraps boxes, each of its passage, with their signatures checked together. With an error
+// it returns those before the first box that does not hold.
+func (s *Setup) unwrap(ways []passage, boxes [][]byte) (out []parcel, err error) {
+	list := make([]signature, 0, len(ways))
+	for i, w := range ways {
+		var p parcel
+		if p, err = w.split(boxes[i]); err != nil {
+			break
+		}
+		out = append(out, p)
+		list = append(list, signature{w.from, w.signed(p.sealedHash(), p.tags), p.signature})
 	}
-	return p, nil
+	if good := s.holding(list); good < len(list) {
+		return out[:good], &RelayError{ways[good].from, "a box without the sender's signature"}
+	}
+	return out, err
 }
 
 // split is unwrap of a box whose signature was checked before.
@@ -129,12 +144,12 @@ func (s *Setup) CheckBoxes(from int, boxes [][]byte) error {
 	if len(boxes) != len(to) {
 		return &RelayError{from, "boxes of another number"}
 	}
+	ways := make([]passage, len(to))
 	for i, j := range to {
-		if err := s.CheckBox(from, j, boxes[i]); err != nil {
-			return err
-		}
+		ways[i] = s.passage(from, j)
 	}
-	return nil
+	_, err := s.unwrap(ways, boxes)
+	return err
 }
 
 // aead is the box's cipher. Its key binds the transcript, both sites in this order, their keys and

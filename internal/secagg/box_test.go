@@ -81,6 +81,65 @@ func TestRelayedBoxes(t *testing.T) {
 	}
 }
 
+// TestFirstBoxThatDoesNotHold: boxes' signatures are checked together, and still the first box that
+// does not hold decides what its recipient says.
+func TestFirstBoxThatDoesNotHold(t *testing.T) {
+	g := sharedGroup(t, 5)
+	const self = 1
+	senders := g.setup.graph.Senders(self)
+	for at, from := range senders[:len(senders)-1] {
+		boxes := replace(g.boxesFor(self), at, g.reseal(t, from, self, func(plain, _ []byte) { plain[0] ^= 1 }))
+		next := senders[at+1]
+		for name, box := range map[string][]byte{"flipped": flip(boxes[at+1], 0), "short": boxes[at+1][1:], "another's": boxes[at]} {
+			_, err := g.setup.Receive(self, g.secrets[self], g.keys[self], replace(boxes, at+1, box), nil)
+			names(t, name, err, from)
+			_, err = g.setup.Receive(self, g.secrets[self], g.keys[self], replace(g.boxesFor(self), at+1, box), nil)
+			relayed(t, name, err, next)
+		}
+		relayed(t, "in its place", g.setup.CheckBoxes(self, replace(g.boxes[self], at, flip(g.boxes[self][at], 1100))), self)
+	}
+	if err := g.setup.CheckBoxes(self, g.boxes[self]); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBoxNeedsNoCofactor: a box with a signature that a site made on purpose, so that it holds with
+// the cofactor alone, holds for the coordinator, the recipient and whoever judges it: none of them
+// can be made to think that another one changed it.
+func TestBoxNeedsNoCofactor(t *testing.T) {
+	g := sharedGroup(t, 5)
+	const from, self = 3, 1
+	way := g.setup.passage(from, self)
+	odd := func(box []byte) []byte {
+		p, err := way.split(box)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(slices.Clone(box[:len(box)-ed25519.SignatureSize]), lowOrderSignature(t, g.keys[from], way.signed(p.sealedHash(), p.tags))...)
+	}
+	good, bad := odd(*g.box(from, self)), odd(g.reseal(t, from, self, func(_, tags []byte) { tags[0] ^= 1 }))
+	for name, box := range map[string][]byte{"good": good, "bad": bad} {
+		if err := g.setup.CheckBoxes(from, replace(g.boxes[from], slices.Index(g.setup.graph.Recipients(from), self), box)); err != nil {
+			t.Errorf("%s: the coordinator does not relay it: %v", name, err)
+		}
+	}
+	if err := g.receive(from, self, good); err != nil {
+		t.Error(err)
+	}
+	names(t, "bad", g.receive(from, self, bad), from)
+	if guilty, err := g.setup.Judge(from, self, g.setup.Accusation(g.secrets[self], bad), nil); guilty != from || err != nil {
+		t.Errorf("%d is guilty, %v", guilty, err)
+	}
+	p, err := way.split(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := p.sealedHash()
+	if !g.setup.Convicts(from, self, bad, slices.Concat(hash[:], p.signature, p.tags)) {
+		t.Error("two boxes with different tags do not convict")
+	}
+}
+
 // TestBoxesOfOtherSites: boxes and commitments of more sites than a site hears from are not
 // taken for those of fewer, and no sender is blamed for commitments that were left out.
 func TestBoxesOfOtherSites(t *testing.T) {

@@ -54,17 +54,21 @@ func (s *Setup) Receive(self int, sec Secrets, key ed25519.PrivateKey, boxes, bo
 		at := slices.IndexFunc(places, func(p graph.Share) bool { return p.Dealer == dealer })
 		return bodies[at]
 	}
+	ways := make([]passage, len(senders))
+	for i, from := range senders {
+		ways[i] = s.passage(from, self)
+	}
+	parcels, wrong := s.unwrap(ways, boxes)
 	opened := make([]opened, len(senders))
-	errs := make([]error, len(senders))
-	atOnce(len(senders), func(i int) {
+	errs := make([]error, len(parcels))
+	atOnce(len(parcels), func(i int) {
 		var of []byte
-		from := s.passage(senders[i], self)
-		if from.shares() {
+		if ways[i].shares() {
 			of = body(senders[i])
 		}
-		opened[i], errs[i] = from.receive(transport, seal, boxes[i], of)
+		opened[i], errs[i] = ways[i].receive(transport, seal, parcels[i], of)
 	})
-	for _, err := range errs {
+	for _, err := range append(errs, wrong) {
 		if err != nil {
 			return nil, err
 		}
@@ -149,15 +153,12 @@ var (
 	errTag    = errors.New("a key of a pair that does not fit its tag")
 )
 
-// receive opens and checks one box.
-func (w passage) receive(transport *ecdh.PrivateKey, seal *mlkem.DecapsulationKey768, box, rawBody []byte) (opened, error) {
+// receive opens and checks one box, which was unwrapped.
+func (w passage) receive(transport *ecdh.PrivateKey, seal *mlkem.DecapsulationKey768, p parcel, rawBody []byte) (opened, error) {
 	s, from, to := w.s, w.from, w.to
-	p, err := w.unwrap(box)
-	if err != nil {
-		return opened{}, err
-	}
 	var b body
 	if w.shares() {
+		var err error
 		if b, err = s.body(from, rawBody); err != nil {
 			return opened{}, err
 		}

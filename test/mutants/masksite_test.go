@@ -92,8 +92,7 @@ func init() {
 			{stored, "spot{setupBucket, []byte(SetupAnnouncement)}", "spot{setupBucket, []byte(SetupSecrets)}"},
 		}, in("ledger", "TestSyncsOfASetup"), killer{}},
 		{"setup: what the coordinator relayed names its sender", 0, []edit{
-			{"internal/secagg/box.go", "return parcel{}, &RelayError{w.from, \"a box without", "return parcel{}, siteError(w.from, \"a box without"},
-			{"internal/secagg/box.go", "the sender's signature\"}", "the sender's signature\")"},
+			{"internal/secagg/box.go", "&RelayError{ways[good].from, \"a box without the sender's signature\"}", "siteError(ways[good].from, \"a box without the sender's signature\")"},
 		}, in("agent", "TestRelayedBoxesNameNobody"), killer{}},
 		{"setup: a second box of other tags is passed over", 0, []edit{
 			{confirm, "setup.Contradiction(s.self, parts[0], r.Boxes); ok {", "setup.Contradiction(s.self, parts[0], nil); ok {"},
