@@ -48,10 +48,10 @@ func (s *fakeSite) attest(f *federation, m *covey.Attest) *covey.SiteMessage {
 		if len(s.drafts) > 0 {
 			return no(covey.Code_CODE_SECOND_RESULT, 0)
 		}
-		whole, err := result.Draft(m.GetDraft()).Whole(f.state().Body, slices.Values(signed), e)
+		bare, err := result.Draft(m.GetDraft()).Bare(f.state().Body, e)
 		var signature []byte
 		if err == nil {
-			signature, err = whole.Attest(f.plan, f.plan.Setup(), s.identity, nil)
+			signature, err = bare.Attest(f.plan, f.plan.Setup(), s.identity, slices.Values(signed), nil)
 		}
 		if err != nil {
 			f.t.Logf("%s: %v", s.name, err)

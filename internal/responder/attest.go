@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"iter"
 
 	"covey/internal/chain"
 	"covey/internal/ledger"
@@ -45,20 +46,34 @@ func (t *attestation) attest(r wire.Attest) wire.Message {
 		return no
 	}
 	signature, err := t.s.journal.SignResult(sha256.Sum256(r.Draft), func() ([]byte, error) {
-		whole, err := t.whole(r, h.queries)
+		confirmations, err := t.s.ring.Confirmations()
 		if err != nil {
 			return nil, err
 		}
-		last, err := whole.Releases[len(whole.Releases)-1].Encode()
+		e := result.Evidence{Proposer: r.Proposer, Approvals: result.Blobs(r.Approvals), Confirmations: result.Blobs(confirmations)}
+		e.Certificates = make([]result.Blob, len(h.queries)) // of each release, once it is read
+		bare, err := result.Draft(r.Draft).Bare(t.s.body, e)
 		if err != nil {
 			return nil, err
 		}
-		if !t.s.chain.Holds(whole.ChainHead, chain.Released(t.s.plan.Digest, last)) {
+		if bare.Transcript != t.s.ring.Setup.Transcript() {
+			return nil, &result.VerifyError{What: "transcript", Query: -1, Reason: "belongs to another setup than the one that this site confirmed"}
+		}
+		last, ok := t.s.results.final(h.queries[len(h.queries)-1])
+		if !ok {
+			return nil, errStored
+		}
+		if !t.s.chain.Holds(bare.ChainHead, chain.Released(t.s.plan.Digest, last.Encoded)) {
 			return nil, errOffChain
 		}
-		return whole.Attest(t.s.plan, t.s.ring.Setup.Config(), t.s.identity, func(query int, of result.Checked) bool {
+		lost := false
+		signature, err := bare.Attest(t.s.plan, t.s.ring.Setup.Config(), t.s.identity, t.signed(h.queries, e.Certificates, &lost), func(query int, of result.Checked) bool {
 			return t.checked[query] == checkedOf(t.s.ring.Setup, of)
 		})
+		if lost {
+			return nil, errStored
+		}
+		return signature, err
 	})
 	if err == nil {
 		return wire.Attestation{Header: r.Header, Signature: signature}
@@ -70,36 +85,23 @@ func (t *attestation) attest(r wire.Attest) wire.Message {
 // chain that this site was shown.
 var errOffChain = errors.New("the head of the chain in the result is not the one at the study's last release")
 
-// whole returns the result of a draft with what this site holds: of the setup that it confirmed, of
-// the releases that it followed.
-func (t *attestation) whole(r wire.Attest, queries []int) (*result.Result, error) {
-	confirmations, err := t.s.ring.Confirmations()
-	if err != nil {
-		return nil, err
-	}
-	e := result.Evidence{Proposer: r.Proposer, Approvals: result.Blobs(r.Approvals), Confirmations: result.Blobs(confirmations)}
-	e.Certificates = make([]result.Blob, len(queries)) // of each release, once it is read
-	lost := false
-	whole, err := result.Draft(r.Draft).Whole(t.s.body, func(yield func(result.SignedRelease) bool) {
+// signed returns the releases that this site followed, each as it is read, which puts its
+// certificate among the others. It ends early, and sets lost, if one cannot be read.
+func (t *attestation) signed(queries []int, certificates []result.Blob, lost *bool) iter.Seq[result.SignedRelease] {
+	return func(yield func(result.SignedRelease) bool) {
 		for i, query := range queries {
 			held, ok := t.s.results.final(query)
-			if lost = !ok; lost {
+			if !ok {
+				*lost = true
 				return
 			}
 			// copies: both lie in the bytes of the release, which are not kept
-			e.Certificates[i] = bytes.Clone(held.Certificate)
+			certificates[i] = bytes.Clone(held.Certificate)
 			if !yield(result.SignedRelease{Encoded: held.Encoded, Signature: bytes.Clone(held.Signature)}) {
 				return
 			}
 		}
-	}, e)
-	if lost {
-		return nil, errStored
 	}
-	if err == nil && whole.Transcript != t.s.ring.Setup.Transcript() {
-		err = &result.VerifyError{What: "transcript", Query: -1, Reason: "belongs to another setup than the one that this site confirmed"}
-	}
-	return whole, err
 }
 
 // unattested refuses to sign a result.

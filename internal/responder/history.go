@@ -45,7 +45,7 @@ func (s *Responder) follow() (*history, error) {
 			if err != nil {
 				return h, err
 			}
-			earlier = append(earlier, e)
+			earlier = append(earlier, s.plan.Spent(e))
 		}
 		next, err := s.plan.NextOf(h.course, release, encoded, earlier)
 		if err != nil {

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"math/rand/v2"
@@ -231,6 +232,9 @@ func refuses(t *testing.T, text []byte, what string, query int) {
 	}
 	if bad.What != what || bad.Query != query {
 		t.Errorf("refused for %q, query %d (%v); want %q, query %d", bad.What, bad.Query, err, what, query)
+	}
+	if _, _, whole := Read(bytes.NewReader(text)); whole == nil || whole.Error() != err.Error() {
+		t.Errorf("Read gave %v, Verify %v", whole, err)
 	}
 	if !strings.Contains(err.Error(), what) {
 		t.Errorf("%q does not name %q", err, what)

@@ -30,17 +30,17 @@ func TestAutoResult(t *testing.T) {
 		if v, err := Verify(file(t, r)); err != nil || !slices.ContainsFunc(v.Rows(), func(row [2]string) bool { return row[0] == "components" }) {
 			t.Errorf("%s: %v", method, err)
 		}
-		_, _, c, err := r.checkReleases(p, func(int, proposal.Digest) bool { return false })
+		f, err := r.checkReleases(p, r.whole(), func(int, int, proposal.Digest) bool { return false })
 		if err != nil {
 			t.Fatalf("%s: %v", method, err)
 		}
 		for _, slack := range []float64{cutSlack, -cutSlack} {
-			if other, err := newResult(p, releases, c, slack); err != nil || other.K != r.K {
+			if other, err := newResult(p, releases, f.course, slack); err != nil || other.K != r.K {
 				t.Errorf("%s: %v at a slack of %g", method, err, slack)
 			}
 		}
 		r.ComponentsWhy = "because"
-		if err := r.checkOutputs(p, releases, c); err == nil {
+		if err := r.checkOutputs(p, releases, f.course); err == nil {
 			t.Errorf("%s: another reason verifies", method)
 		}
 	}

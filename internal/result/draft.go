@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"iter"
-	"slices"
 
 	"covey/internal/proposal"
 	"covey/internal/secagg"
@@ -26,16 +25,12 @@ func (r *Result) Draft() (Draft, error) {
 	return json.Marshal(bare)
 }
 
-// Whole returns the result of a draft with the parts that were taken out of it; transcript and the
-// chain's head are the draft's. It checks that the draft is one, and nothing else. Sites have not
-// signed it. Releases are taken one by one, and their bytes are not kept: those of a wide study are
-// longer than its numbers.
-func (d Draft) Whole(body []byte, signed iter.Seq[SignedRelease], e Evidence) (*Result, error) {
+// Bare returns the result of a draft with the parts that were taken out of it, but for releases and
+// the signatures on them; transcript and the chain's head are the draft's. It checks that the draft
+// is one, and nothing else. Sites have not signed it.
+func (d Draft) Bare(body []byte, e Evidence) (*Result, error) {
 	r, err := d.parse()
 	if err != nil {
-		return nil, err
-	}
-	if err := r.putReleases(signed); err != nil {
 		return nil, err
 	}
 	e.Transcript, e.ChainHead = r.Transcript, r.ChainHead
@@ -56,13 +51,17 @@ func (d Draft) parse() (*Result, error) {
 	return &r, nil
 }
 
-// Complete is Whole with the signatures of sites, by roster index, nil where absent: of those that
-// count as many as are needed.
+// Complete is Bare with the releases and the signatures of sites, by roster index, nil where
+// absent: of those that count as many as are needed.
 func (d Draft) Complete(body []byte, signed []SignedRelease, e Evidence, attestations [][]byte) (*Result, error) {
-	r, err := d.Whole(body, slices.Values(signed), e)
+	r, err := d.Bare(body, e)
 	if err != nil {
 		return nil, err
 	}
+	if r.Releases, err = parseSigned(signed); err != nil {
+		return nil, err
+	}
+	r.Signatures = signatures(signed)
 	plan, err := study.NewPlan(body)
 	if err != nil {
 		return nil, err
@@ -82,14 +81,26 @@ type Checked struct {
 	Signature, Certificate []byte
 }
 
-// Attest is a site's signature on a result that verifies but for the sites' signatures, with its
-// identity key: the same function checks it here and in Verify. own is the plan's setup that the
-// site took part in: what it found of the roster's keys is not computed again. Attest does not
+// Attest is a site's signature on a bare result that verifies but for the sites' signatures, with
+// its identity key: the same function checks it here and in Verify. own is the plan's setup that
+// the site took part in: what it found of the roster's keys is not computed again. Attest does not
 // check signatures and certificates of releases of which before, if not nil, reports that the site
 // checked them before, against the same setup. That a site signs one result of a study, ever, is
 // for its journal. The error is a *VerifyError.
-func (r *Result) Attest(plan *study.Plan, own secagg.Config, key ed25519.PrivateKey, before func(query int, of Checked) bool) ([]byte, error) {
-	if _, _, err := r.check(plan, own, before); err != nil {
+//
+// Releases are taken one by one. Neither their bytes nor all of their numbers are kept: of a wide
+// study there are many ([study.Plan.Spent]).
+func (r *Result) Attest(plan *study.Plan, own secagg.Config, key ed25519.PrivateKey, signed iter.Seq[SignedRelease], before func(query int, of Checked) bool) ([]byte, error) {
+	t := transcript{left: plan.Spent, each: func(yield func(told, error) bool) {
+		for s := range signed {
+			release, err := parseCanonical(len(r.Signatures), s.Encoded)
+			r.Signatures = append(r.Signatures, s.Signature)
+			if !yield(told{release, s.Encoded}, err) {
+				return
+			}
+		}
+	}}
+	if _, _, err := r.check(plan, own, t, before); err != nil {
 		return nil, err
 	}
 	input, err := r.siteInput()

@@ -11,7 +11,7 @@ import (
 // terminal can take it.
 func TestKeysOfOthersArePrintable(t *testing.T) {
 	const foreign = `a\u001b[2K\nb`
-	_, result := parse(strings.NewReader(`{"` + foreign + `": 1}`))
+	_, result := parse(strings.NewReader(`{"`+foreign+`": 1}`), nil)
 	_, asked := proposal.Parse([]byte(`"` + foreign + `" = 1`))
 	_, inner := proposal.Parse([]byte("[study.\"" + foreign + "\"]\n"))
 	for _, err := range []error{result, asked, inner} {

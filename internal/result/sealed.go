@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"iter"
 	"slices"
 
 	"covey/internal/chain"
@@ -175,16 +174,4 @@ func signatures(signed []SignedRelease) (all []Blob) {
 		all = append(all, s.Signature)
 	}
 	return all
-}
-
-// putReleases fills releases in, with their signatures.
-func (r *Result) putReleases(signed iter.Seq[SignedRelease]) error {
-	for s := range signed {
-		release, err := parseCanonical(len(r.Releases), s.Encoded)
-		if err != nil {
-			return err
-		}
-		r.Releases, r.Signatures = append(r.Releases, release), append(r.Signatures, s.Signature)
-	}
-	return nil
 }

@@ -12,7 +12,7 @@ import (
 // follows from its proposal and its releases is checked as [Verify] does, and signatures it must
 // have none. It proves nothing of any site's rows. The error is a *[VerifyError].
 func ReadSimulated(file io.Reader) (*Result, error) {
-	r, p, err := parsePlanned(file)
+	r, p, err := parsePlanned(file, nil)
 	if err != nil {
 		return nil, err
 	}

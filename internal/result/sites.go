@@ -9,8 +9,9 @@ import (
 )
 
 // checkSites checks what the sites signed on the way, and returns the setup that they confirmed, of
-// the plan's numbers. certified reports whether a release's certificate was checked before.
-func (r *Result) checkSites(p *study.Plan, numbers secagg.Config, releases []study.Release, certified func(release int) bool) (*secagg.Witness, error) {
+// the plan's numbers. sums are those of the releases, of each that certified does not report as
+// checked before.
+func (r *Result) checkSites(p *study.Plan, numbers secagg.Config, sums []secagg.Query, certified func(release int) bool) (*secagg.Witness, error) {
 	if err := r.checkPeople(p); err != nil {
 		return nil, err
 	}
@@ -22,14 +23,14 @@ func (r *Result) checkSites(p *study.Plan, numbers secagg.Config, releases []stu
 	if err := setup.CheckConfirmations(bytesOf(r.Confirmations)); err != nil {
 		return nil, unverified(-1, "confirmations", "are not those of all sites over the transcript: %s", strings.TrimPrefix(err.Error(), "secagg: "))
 	}
-	if len(r.Certificates) != len(releases) {
-		return nil, unverified(-1, "certificates", "has %d, signed %d", len(r.Certificates), len(releases))
+	if len(r.Certificates) != len(r.Releases) {
+		return nil, unverified(-1, "certificates", "has %d, signed %d", len(r.Certificates), len(r.Releases))
 	}
-	for i, release := range releases {
+	for i, release := range r.Releases {
 		if certified(i) {
 			continue
 		}
-		if err := setup.CheckReleased(p.Summed(r.Transcript, release.Ask()), release.Survivors, r.Certificates[i]); err != nil {
+		if err := setup.CheckReleased(sums[i], release.Survivors, r.Certificates[i]); err != nil {
 			return nil, unverified(i, "certificates", "%s", strings.TrimPrefix(err.Error(), "secagg: "))
 		}
 	}

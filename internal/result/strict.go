@@ -18,9 +18,17 @@ import (
 // parse reads a result file strictly: each key of a Result once, spelled as it
 // is written, and no other. (encoding/json alone takes keys in any case, the last
 // of two, and absent ones: another reader of the file would see another result.)
-// In memory it has the text of one key, or of one release, at a time.
-func parse(file io.Reader) (*Result, error) {
+// In memory it has the text of one key, or of one release, at a time. It reads each release with
+// read, if that is not nil, and then has none.
+func parse(file io.Reader, read func(d *json.Decoder, i int) error) (*Result, error) {
 	r := new(Result)
+	if read == nil {
+		read = func(d *json.Decoder, i int) error {
+			release, err := parseRelease(d, i)
+			r.Releases = append(r.Releases, release)
+			return err
+		}
+	}
 	value := reflect.ValueOf(r).Elem()
 	fields := map[string]reflect.StructField{}
 	for field := range value.Type().Fields() {
@@ -46,7 +54,7 @@ func parse(file io.Reader) (*Result, error) {
 		}
 		seen[key] = true
 		if key == keyReleases {
-			err = r.parseReleases(d)
+			err = eachRelease(d, read)
 		} else {
 			err = d.Decode(&element{key, value.FieldByIndex(field.Index)})
 		}
@@ -71,22 +79,35 @@ func parse(file io.Reader) (*Result, error) {
 	return r, nil
 }
 
-// parseReleases reads the list of releases. No more are read than a study can have.
-func (r *Result) parseReleases(d *json.Decoder) error {
+// eachRelease reads the list of releases, each with read, and no more than a study can have.
+func eachRelease(d *json.Decoder, read func(d *json.Decoder, i int) error) error {
 	if token, err := d.Token(); err != nil || token != json.Delim('[') {
 		return unverified(-1, keyReleases, "is no list")
 	}
-	for d.More() {
-		if len(r.Releases) == proposal.MaxSlots {
+	for i := 0; d.More(); i++ {
+		if i == proposal.MaxSlots {
 			return unverified(-1, keyReleases, "has more than %d", proposal.MaxSlots)
 		}
-		var release study.Release
-		if err := d.Decode(&element{fmt.Sprintf("%s.%d", keyReleases, len(r.Releases)), reflect.ValueOf(&release).Elem()}); err != nil {
+		if err := read(d, i); err != nil {
 			return err
 		}
-		r.Releases = append(r.Releases, release)
 	}
 	_, err := d.Token()
+	return err
+}
+
+// parseRelease reads a release of the list.
+func parseRelease(d *json.Decoder, i int) (release study.Release, err error) {
+	err = d.Decode(&element{fmt.Sprintf("%s.%d", keyReleases, i), reflect.ValueOf(&release).Elem()})
+	return release, err
+}
+
+// skipRelease goes past a release of the list, which is not read yet.
+func skipRelease(d *json.Decoder, i int) error {
+	err := d.Decode(new(struct{}))
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return unverified(-1, fmt.Sprintf("%s.%d", keyReleases, i), "has the wrong type")
+	}
 	return err
 }
 

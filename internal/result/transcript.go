@@ -2,42 +2,93 @@ package result
 
 import (
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"strings"
 
 	"covey/internal/proposal"
+	"covey/internal/secagg"
 	"covey/internal/study"
 )
 
-// checkReleases checks every release in its place, but for signatures that were checked before. It
-// returns the SHA-256 of each as it was signed, the last link of their chain and the course that
-// they end in.
-func (r *Result) checkReleases(p *study.Plan, checked func(i int, hash proposal.Digest) bool) (hashes []proposal.Digest, link proposal.Digest, c study.Course, err error) {
-	link, c = firstLink(r.Digest), p.Start()
+// transcript is a result's releases, in order, and what is left of them.
+type transcript struct {
+	// each release as it was signed; an error is a *VerifyError
+	each iter.Seq2[told, error]
+	left func(study.Release) study.Release // of one that was checked
+}
+
+// told is a release and its bytes, of which nothing is kept.
+type told struct {
+	study.Release
+	encoded []byte
+}
+
+// followed is what a result's releases lead to.
+type followed struct {
+	hashes []proposal.Digest // of each as it was signed, SHA-256
+	sums   []secagg.Query    // of each that was not checked before: its sum
+	link   proposal.Digest   // the last of the chain
+	course study.Course      // that they end in
+}
+
+// whole is the transcript of a result that holds all of its releases, and keeps them.
+func (r *Result) whole() transcript {
+	return transcript{left: func(release study.Release) study.Release { return release }, each: func(yield func(told, error) bool) {
+		for i, release := range r.Releases {
+			encoded, err := release.Encode()
+			if err != nil {
+				err = unverified(i, "releases", "%v", err)
+			}
+			if !yield(told{release, encoded}, err) {
+				return
+			}
+		}
+	}}
+}
+
+// checkReleases checks every release of a transcript in its place, but for signatures that were
+// checked before. Of each the result then has what is left.
+func (r *Result) checkReleases(p *study.Plan, t transcript, checked func(query, i int, hash proposal.Digest) bool) (followed, error) {
+	f := followed{link: firstLink(r.Digest), course: p.Start()}
 	slot := -1
-	for i, release := range r.Releases {
-		if c.Query == len(p.Queries) || c.End != "" {
-			return nil, link, c, unverified(-1, "releases", "has %d releases, the study ended with %d", len(r.Releases), i)
-		}
-		encoded, err := release.Encode()
+	var left []study.Release
+	for release, err := range t.each {
+		i := len(left)
 		if err != nil {
-			return nil, link, c, unverified(i, "releases", "%v", err)
+			return followed{}, err
 		}
-		hash := proposal.DigestOf(encoded)
-		if !checked(i, hash) && !verifies(p, study.SigningInput(encoded), r.Signatures[i]) {
-			return nil, link, c, unverified(i, "signatures", "is not the coordinator key's over this release")
+		if f.course.Query == len(p.Queries) || f.course.End != "" {
+			return followed{}, unverified(-1, "releases", "has more releases than the study, which ended with %d", i)
 		}
-		hashes, link = append(hashes, hash), nextLink(link, SignedRelease{encoded, r.Signatures[i]})
-		if c, err = follow(p, c, slot, release, encoded, r.Releases[:i]); err != nil {
-			return nil, link, c, err
+		hash := proposal.DigestOf(release.encoded)
+		if i >= len(r.Signatures) {
+			return followed{}, unverified(-1, "signatures", "has %d, and there are more releases", i)
 		}
-		slot = release.Slot
+		before := checked(release.Query, i, hash)
+		if !before && !verifies(p, study.SigningInput(release.encoded), r.Signatures[i]) {
+			return followed{}, unverified(i, "signatures", "is not the coordinator key's over this release")
+		}
+		f.hashes, f.link = append(f.hashes, hash), nextLink(f.link, SignedRelease{release.encoded, r.Signatures[i]})
+		if f.course, err = follow(p, f.course, slot, release.Release, release.encoded, left); err != nil {
+			return followed{}, err
+		}
+		var sum secagg.Query
+		if !before {
+			sum = p.Summed(r.Transcript, release.Ask())
+		}
+		slot, f.sums, left = release.Slot, append(f.sums, sum), append(left, t.left(release.Release))
 	}
-	if c.Query != len(p.Queries) {
-		return nil, link, c, unverified(-1, "releases", "has %d releases, and query %d is not among them", len(r.Releases), c.Query)
+	if len(r.Signatures) != len(left) {
+		return followed{}, unverified(-1, "signatures", "has %d, releases %d", len(r.Signatures), len(left))
 	}
-	return hashes, link, c, nil
+	if f.course.Query != len(p.Queries) {
+		return followed{}, unverified(-1, "releases", "has %d releases, and query %d is not among them", len(left), f.course.Query)
+	}
+	r.Releases = left
+	return f, nil
 }
 
 // follow checks a release in its place, after those before it, the last of which was of a slot, and
@@ -83,9 +134,9 @@ func parseCanonical(query int, encoded []byte) (study.Release, error) {
 	return release, nil
 }
 
-// parsePlanned reads a result file, and the plan of the proposal in it.
-func parsePlanned(file io.Reader) (*Result, *study.Plan, error) {
-	r, err := parse(file)
+// parsePlanned reads a result file, as parse does, and the plan of the proposal in it.
+func parsePlanned(file io.Reader, read func(d *json.Decoder, i int) error) (*Result, *study.Plan, error) {
+	r, err := parse(file, read)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -107,28 +108,78 @@ func unverified(query int, what, format string, args ...any) error {
 // It cannot tell whether the noise was drawn or the rows were true: agents check what of that they
 // can, as they answer. Nor whose the keys are: compare their fingerprints.
 func Verify(file []byte) (*Verified, error) {
-	_, v, err := Read(bytes.NewReader(file))
-	return v, err
+	return VerifyTwice(bytes.NewReader(file))
 }
 
 // Read verifies a file as it is read, and also returns the result. It keeps nothing of the file's
 // text, and holds one release's at a time.
 func Read(file io.Reader) (*Result, *Verified, error) {
-	r, plan, err := parsePlanned(file)
+	r, plan, err := parsePlanned(file, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	hashes, setup, err := r.check(plan, plan.Setup(), nil)
+	v, err := r.verify(plan, r.whole())
 	if err != nil {
 		return nil, nil, err
+	}
+	return r, v, nil
+}
+
+// VerifyTwice is Verify of a file that is read twice, since a proposal may stand behind releases
+// that follow from it. It holds one release's text at a time, and of all of them what outputs are
+// made of ([study.Plan.Spent]).
+func VerifyTwice(file io.ReadSeeker) (*Verified, error) {
+	first := int64(-1) // where the first release is
+	r, plan, err := parsePlanned(file, func(d *json.Decoder, i int) error {
+		if i == 0 {
+			first = d.InputOffset()
+		}
+		return skipRelease(d, i)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.verify(plan, transcript{left: plan.Spent, each: func(yield func(told, error) bool) {
+		if first < 0 {
+			return
+		}
+		_, err := file.Seek(first, io.SeekStart)
+		on := true
+		if err == nil {
+			err = eachRelease(json.NewDecoder(io.MultiReader(strings.NewReader("["), file)), func(d *json.Decoder, i int) error {
+				release, err := parseRelease(d, i)
+				if err != nil {
+					return err
+				}
+				encoded, err := release.Encode()
+				if err != nil {
+					return err
+				}
+				if on = yield(told{release, encoded}, nil); !on {
+					return io.EOF
+				}
+				return nil
+			})
+		}
+		if err != nil && on {
+			yield(told{}, fault(err))
+		}
+	}})
+}
+
+// verify is Verify of a result that was parsed, with its transcript.
+func (r *Result) verify(plan *study.Plan, t transcript) (*Verified, error) {
+	hashes, setup, err := r.check(plan, plan.Setup(), t, nil)
+	if err != nil {
+		return nil, err
 	}
 	releases := r.Releases
 	input, err := r.siteInput()
 	if err != nil {
-		return nil, nil, unverified(-1, WhatJSON, "%v", err)
+		return nil, unverified(-1, WhatJSON, "%v", err)
 	}
 	if err := setup.CheckPacked(input, r.SiteSignatures); err != nil {
-		return nil, nil, unverified(-1, "site_signatures", "are not those of enough sites over this result: %s", strings.TrimPrefix(err.Error(), "secagg: "))
+		return nil, unverified(-1, "site_signatures", "are not those of enough sites over this result: %s", strings.TrimPrefix(err.Error(), "secagg: "))
 	}
 	v := &Verified{
 		Name: r.Name, Digest: r.Digest, Coordinator: plan.Proposal.Coordinator,
@@ -153,35 +204,32 @@ func Read(file io.Reader) (*Result, *Verified, error) {
 			v.NoiseStayed++
 		}
 	}
-	return r, v, nil
+	return v, nil
 }
 
 // check is all that a result must be before sites sign it: Verify but for their signatures. It
 // returns the SHA-256 of each release as it was signed, and the setup that follows from the
-// transcript. numbers are the plan's setup, and before is Attest's.
-func (r *Result) check(plan *study.Plan, numbers secagg.Config, before func(query int, of Checked) bool) ([]proposal.Digest, *secagg.Witness, error) {
+// transcript. numbers are the plan's setup, t has the releases, and before is Attest's.
+func (r *Result) check(plan *study.Plan, numbers secagg.Config, t transcript, before func(query int, of Checked) bool) ([]proposal.Digest, *secagg.Witness, error) {
 	if r.Simulated {
 		return nil, nil, unverified(-1, WhatSimulated, "no site took part and nobody signed it")
 	}
-	releases := r.Releases
-	if len(r.Signatures) != len(releases) {
-		return nil, nil, unverified(-1, "signatures", "has %d, releases %d", len(r.Signatures), len(releases))
+	checked := func(query, i int, hash proposal.Digest) bool {
+		return before != nil && i < len(r.Certificates) && before(query, Checked{hash, r.Signatures[i], r.Certificates[i]})
 	}
-	checked := func(i int, hash proposal.Digest) bool {
-		return before != nil && i < len(r.Certificates) && before(releases[i].Query, Checked{hash, r.Signatures[i], r.Certificates[i]})
-	}
-	hashes, link, c, err := r.checkReleases(plan, checked)
+	f, err := r.checkReleases(plan, t, checked)
 	if err != nil {
 		return nil, nil, err
 	}
-	if link != r.Chain {
+	releases := r.Releases
+	if f.link != r.Chain {
 		return nil, nil, unverified(-1, "chain", "is not that of the signed releases")
 	}
 	if r.ChainHead.Number <= uint64(len(releases)) { // the proposal's entry comes before theirs
 		return nil, nil, unverified(-1, "chain_head", "is of entry %d of the coordinators' log, which has %d releases of the study", r.ChainHead.Number, len(releases))
 	}
-	stated := r.checkOutputs(plan, releases, c)
-	setup, err := r.checkSites(plan, numbers, releases, func(i int) bool { return checked(i, hashes[i]) })
+	stated := r.checkOutputs(plan, releases, f.course)
+	setup, err := r.checkSites(plan, numbers, f.sums, func(i int) bool { return checked(releases[i].Query, i, f.hashes[i]) })
 	if stated != nil {
 		if err == nil {
 			stated = r.signedAs(plan, setup, stated)
@@ -195,7 +243,7 @@ func (r *Result) check(plan *study.Plan, numbers secagg.Config, before func(quer
 	if err != nil || !verifies(plan, input, r.Signature) {
 		return nil, nil, unverified(-1, "signature", "is not the coordinator key's over this result")
 	}
-	return hashes, setup, nil
+	return f.hashes, setup, nil
 }
 
 // signedAs returns stated, an error of checkOutputs. Where the coordinator and enough sites signed

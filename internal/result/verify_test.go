@@ -383,7 +383,7 @@ func TestEveryByte(t *testing.T) {
 // content is what a file says, in one form.
 func content(t testing.TB, text []byte) string {
 	t.Helper()
-	r, err := parse(bytes.NewReader(text))
+	r, err := parse(bytes.NewReader(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

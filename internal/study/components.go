@@ -54,6 +54,27 @@ func (p *Plan) Outputs(steps []Release) (Outputs, error) {
 	return out, nil
 }
 
+// Spent returns a release without the vectors that nothing reads of it any more once the course
+// after it is known, which are most of a power step's: Outputs reads where the last step and the
+// random one were, and the sums that it pools.
+func (p *Plan) Spent(r Release) Release {
+	q := p.Queries[r.Query]
+	if q.Kind != KindPower || p.Method.Name == proposal.MethodAuto { // then MethodWhy follows all again
+		return r
+	}
+	r.Center, r.Fill = nil, nil
+	if q.Round == p.Rounds-1 {
+		return r
+	}
+	if q.Round != randomRound(p.Digest, q.Run, p.Rounds) {
+		r.X = nil
+	}
+	if q.Round < p.Rounds/2 {
+		r.Found, r.Noised = nil, nil
+	}
+	return r
+}
+
 // pooledSteps returns the k leading directions of Σ_{t≥T/2} Z_t Z_tᵀ/τ_t² over power releases in
 // order (docs/experiments.md, with each round weighted by its own noise).
 func pooledSteps(steps []Release, d, k int) ([][]float64, error) {

@@ -13,8 +13,9 @@ import (
 	"covey/test/texts"
 )
 
-// TestEarlierIsAllThatNextReads: a party that keeps no releases but those that Earlier lists goes
-// the same way as one that keeps all: agents do, and hold no more.
+// TestEarlierIsAllThatNextReads: a party that keeps no releases but those that Earlier lists, and
+// of them what is left when they are spent, goes the same way as one that keeps all: agents do, and
+// hold no more.
 func TestEarlierIsAllThatNextReads(t *testing.T) {
 	for name, text := range texts.Studies {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +31,7 @@ func TestEarlierIsAllThatNextReads(t *testing.T) {
 					if at < 0 {
 						t.Fatalf("query %d reads query %d, which was not released before it", r.Query, q)
 					}
-					kept = append(kept, releases[at])
+					kept = append(kept, p.Spent(releases[at]))
 				}
 				all, err := p.Next(c, r, releases[:i])
 				if err != nil {

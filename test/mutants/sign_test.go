@@ -27,7 +27,7 @@ func init() {
 			{"internal/result/sites.go", "release.Survivors, r.Certificates[i])", "secagg.Survivors(releases[0].Survivors), r.Certificates[i])"},
 		}, in("result", "TestVerifySites"), killer{}},
 		{"sign: verify without certificates", 0, []edit{
-			{"internal/result/sites.go", "	for i, release := range releases {\n		if certified(i)", "	for i, release := range releases[:0] {\n		if certified(i)"},
+			{"internal/result/sites.go", "	for i, release := range r.Releases {\n		if certified(i)", "	for i, release := range r.Releases[:0] {\n		if certified(i)"},
 		}, in("result", "TestVerifySites"), killer{}},
 		{"sign: verify without confirmations", 0, []edit{
 			{"internal/result/sites.go", "setup.CheckConfirmations(bytesOf(r.Confirmations)); err != nil {", "setup.CheckConfirmations(bytesOf(r.Confirmations)); err != nil && len(r.Confirmations) == 0 {"},
@@ -36,7 +36,7 @@ func init() {
 			{"internal/result/verify.go", "r.SiteSignatures); err != nil {", "r.SiteSignatures); err != nil && len(r.SiteSignatures) > 0 {"},
 		}, in("result", "TestVerifySites"), killer{}},
 		{"sign: a site signs without verifying", 0, []edit{
-			{"internal/result/draft.go", "	if _, _, err := r.check(plan, own, before); err != nil {", "	if _, _, err := r.check(plan, own, before); err != nil && plan == nil {"},
+			{"internal/result/draft.go", "	if _, _, err := r.check(plan, own, t, before); err != nil {", "	if _, _, err := r.check(plan, own, t, before); err != nil && plan == nil {"},
 		}, in("result", "TestDraft"), killer{}},
 		{"sign: a site signs two results", 0, []edit{
 			{"internal/ledger/result.go", "	case ok:\n		return nil, &ConflictError", "	case ok && len(on.Draft) == 0:\n		return nil, &ConflictError"},
