@@ -97,7 +97,9 @@ func (r *record) get(bucket, key []byte) []byte {
 	if b == nil {
 		return nil
 	}
-	return b.Get(key)
+	v := b.Get(key)
+	r.l.read += len(v)
+	return v
 }
 
 // put sets a key in one of the study's buckets, or of the study itself where bucket is nil.

@@ -97,11 +97,12 @@ func openDB(path string, h hooks) (db *bbolt.DB, err error) {
 			db, err = nil, &LostError{File: dbName, Reason: fmt.Sprintf("is damaged (%v)", p)}
 		}
 	}()
-	db, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, OpenFile: h.openDB})
+	db, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, InitialMmapSize: mapped, OpenFile: h.openDB})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, ErrLocked
 	case err == nil:
+		db.AllocSize = growBy
 		return db, nil
 	}
 	if _, ok := errors.AsType[*fs.PathError](err); ok {

@@ -26,6 +26,7 @@ type store struct {
 	tx      *bbolt.Tx           // what db holds and the log's changes; nil if it has to be begun (again)
 	marks   []place             // in the write under way, for failpoint alone
 	changes []byte              // the log's record of the write under way; nil if it changes nothing
+	read    int                 // bytes of ledger.db, since its pages were given back
 	last    map[[32]byte]uint64 // the log's last record about a study that somebody waits for
 	decoded map[[32]byte]*decoded
 
@@ -224,11 +225,18 @@ func (s *store) commit() error {
 	if err := tx.Commit(); err != nil {
 		return stored("wrote", err)
 	}
+	s.read += restAfter // the pages that it went through
 	if s.log != nil {
 		s.log.begin(base)
 	}
 	return nil
 }
+
+// growBy is how much longer than it has to be ledger.db gets, where all of it is mapped.
+const growBy = 1 << 20
+
+// restAfter is how many bytes of ledger.db are read before its pages are given back.
+const restAfter = 256 << 10
 
 // do makes a change, and notes it for the log.
 func (s *store) do(tx *bbolt.Tx, c change) error {
@@ -310,6 +318,10 @@ func (s *store) transact(op string, fn func(*bbolt.Tx) error) (err error) {
 	}
 	if err == nil {
 		err = fn(s.tx)
+	}
+	if s.read >= restAfter && s.tx != nil {
+		rest(s.tx)
+		s.read = 0
 	}
 	if e, ok := errors.AsType[*StoreError](err); ok {
 		return s.latch(e)

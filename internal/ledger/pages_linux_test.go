@@ -1,0 +1,61 @@
+package ledger
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestReadPagesAreGivenBack: what was read of ledger.db does not stay in this process's memory, and
+// is read again.
+func TestReadPagesAreGivenBack(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	const size, queries = 2 << 20, 8
+	value := func(query int) []byte { return bytes.Repeat([]byte{'a' + byte(query)}, size) }
+	a := Approval{Study: [32]byte{1}, Name: "x", Population: "people", Proposal: []byte("proposal"), Rho: 0.1, CapRho: 1, By: ByPolicy, Time: time.Unix(0, 0)}
+	if err := l.Approve(a); err != nil {
+		t.Fatal(err)
+	}
+	for query := range queries {
+		if err := l.Journal(a.Study).Final(query, query, value(query)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		for query := range queries {
+			if got, ok := l.Journal(a.Study).FinalResult(query); !ok || !bytes.Equal(got, value(query)) {
+				t.Fatalf("result %d has %d bytes, %v", query, len(got), ok)
+			}
+		}
+		if n := resident(t, dbName); n > 1<<20 {
+			t.Errorf("%d bytes of %s are in memory", n, dbName)
+		}
+	}
+}
+
+// resident is how much of a mapped file this process has in memory.
+func resident(t *testing.T, name string) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, of, ok := strings.Cut(string(text), "/"+name+"\n")
+	if !ok {
+		t.Fatalf("%s is not mapped", name)
+	}
+	_, of, _ = strings.Cut(of, "Rss:")
+	n, err := strconv.Atoi(strings.Fields(of)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n << 10
+}
