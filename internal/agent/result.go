@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -32,9 +35,11 @@ func (e *NoResultError) Error() string {
 var errNotLinked = errors.New("there is no link to the coordinator; \"agent status\" says why")
 
 // Result fetches the result file of a study from the coordinator that this agent is linked to, and
-// checks it against this site's ledger. It keeps nothing of it. Errors: *[result.VerifyError],
-// *[NoResultError], [errNotLinked].
-func (vs *Views) Result(ctx context.Context, id proposal.Digest) ([]byte, error) {
+// checks it against this site's ledger. It keeps nothing of it: the file that it returns, at its
+// beginning, is gone once the caller closes it. Errors: *[result.VerifyError], *[NoResultError],
+// [errNotLinked].
+func (vs *Views) Result(ctx context.Context, id proposal.Digest) (_ *os.File, err error) {
+	defer vs.a.stock.Worked()
 	conn := vs.a.uplink.Calls()
 	if conn == nil {
 		return nil, errNotLinked
@@ -44,14 +49,33 @@ func (vs *Views) Result(ctx context.Context, id proposal.Digest) ([]byte, error)
 	if err := vs.a.egress.Record(egress.Line{Kind: "result", Study: &id, Bytes: len(id)}.Of(id[:]), vs.a.now()); err != nil {
 		return nil, err
 	}
-	file, err := wire.CallResult(ctx, conn, id[:])
+	// on the disk, since a wide study's is longer than all else that an agent holds
+	file, err := os.CreateTemp(vs.a.Dir(), "result-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			file.Close()
+		}
+	}()
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, err
+	}
+	err = wire.CallResult(ctx, conn, id[:], file)
+	_, disk := errors.AsType[*fs.PathError](err)
 	switch {
+	case disk:
+		return nil, fmt.Errorf("the result needs room in %s until it is given out: %w", vs.a.Dir(), err)
 	case status.Code(err) == codes.NotFound:
 		return nil, &NoResultError{id}
 	case err != nil:
 		return nil, fmt.Errorf("the result did not come: %s", enroll.Plain(enroll.ExplainLeader(err)))
 	}
-	v, err := result.Verify(file)
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	v, err := result.VerifyTwice(file)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +85,8 @@ func (vs *Views) Result(ctx context.Context, id proposal.Digest) ([]byte, error)
 	if err := vs.Holds(id).Check(v); err != nil {
 		return nil, err
 	}
-	return file, nil
+	_, err = file.Seek(0, io.SeekStart)
+	return file, err
 }
 
 // Held is what a site has on record of a study.

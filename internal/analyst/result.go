@@ -34,10 +34,10 @@ type Fetched struct {
 // key, unless trusted has its fingerprint. Nothing is written. Errors: *[result.VerifyError],
 // [*KeyChangedError], [*KeptError], [*NoResultError], and those of a call.
 func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []string) (*Fetched, error) {
-	var file []byte
-	err := c.call(ctx, resultTime, func(ctx context.Context, conn *grpc.ClientConn) (err error) {
-		file, err = wire.CallResult(ctx, conn, id[:])
-		return err
+	var file bytes.Buffer
+	err := c.call(ctx, resultTime, func(ctx context.Context, conn *grpc.ClientConn) error {
+		file.Reset() // of a call that failed
+		return wire.CallResult(ctx, conn, id[:], &file)
 	})
 	if _, none := c.unknown(err, id).(*UnknownStudyError); none {
 		return nil, &NoResultError{id}
@@ -45,11 +45,11 @@ func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []strin
 	if err != nil {
 		return nil, err
 	}
-	v, err := result.Verify(file)
+	v, err := result.Verify(file.Bytes())
 	if err != nil {
 		return nil, err
 	}
-	return c.checked(file, v, id, trusted)
+	return c.checked(file.Bytes(), v, id, trusted)
 }
 
 // Known returns where the key that signed a result is known from; empty if it is not. The error for

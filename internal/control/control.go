@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -193,12 +194,13 @@ func Handler(a *agent.Agent) http.Handler {
 	return mux
 }
 
-// reply answers with v, bytes as they are, since a signature is over a result file's, and anything
+// reply answers with v, a file as it is, since a signature is over a result's bytes, and anything
 // else in JSON, or with err in an ErrorReply. A client that hung up needs no reply.
 func reply(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
-	if raw, ok := v.([]byte); ok && err == nil {
-		w.Write(raw)
+	if file, ok := v.(*os.File); ok && err == nil {
+		defer file.Close()
+		io.Copy(w, file)
 		return
 	}
 	if err != nil {

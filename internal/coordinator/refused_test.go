@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func calls(o *office, by *person, conn grpc.ClientConnInterface) map[string]func
 			return err
 		},
 		"/covey.v1.Federation/Standing": func(ctx context.Context) error { _, err := wire.CallStanding(ctx, conn, nil); return err },
-		"/covey.v1.Federation/Result":   func(ctx context.Context) error { _, err := wire.CallResult(ctx, conn, of[:]); return err },
+		"/covey.v1.Federation/Result":   func(ctx context.Context) error { return wire.CallResult(ctx, conn, of[:], io.Discard) },
 		"/covey.v1.Analysis/Offer": func(ctx context.Context) error {
 			_, err := wire.CallOffer(ctx, conn, "rows", nil, nil)
 			return err
@@ -211,7 +212,7 @@ func TestRefusedAtThePort(t *testing.T) {
 		return func() error { return wire.CallWithdraw(ctx, p.conn, of) }
 	}
 	result := func(p *person, of []byte) func() error {
-		return func() error { _, err := wire.CallResult(ctx, p.conn, of); return err }
+		return func() error { return wire.CallResult(ctx, p.conn, of, io.Discard) }
 	}
 	type row struct {
 		what string
@@ -239,7 +240,7 @@ func TestRefusedAtThePort(t *testing.T) {
 			return join(stranger, r)
 		}, codes.PermissionDenied, "certificate request"},
 		{"a stranger asks for a certificate", func() error { csr, _ := nobody.CSR("new"); _, err := wire.CallRenew(ctx, stranger, csr); return err }, codes.Unauthenticated, "certificate"},
-		{"a stranger asks for a result", func() error { _, err := wire.CallResult(ctx, stranger, first[:]); return err }, codes.Unauthenticated, "certificate"},
+		{"a stranger asks for a result", func() error { return wire.CallResult(ctx, stranger, first[:], io.Discard) }, codes.Unauthenticated, "certificate"},
 		{"a stranger asks for an offer", func() error { _, err := wire.CallOffer(ctx, stranger, "rows", nil, nil); return err }, codes.Unauthenticated, "certificate"},
 		{"a stranger proposes", func() error { return wire.CallPropose(ctx, stranger, wire.Proposal{}) }, codes.Unauthenticated, "certificate"},
 		{"a stranger lists", func() error { _, err := wire.CallList(ctx, stranger); return err }, codes.Unauthenticated, "certificate"},

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"errors"
+	"io"
 	"time"
 
 	"google.golang.org/grpc"
@@ -164,19 +166,33 @@ func CallStanding(ctx context.Context, conn grpc.ClientConnInterface, authority 
 	return out, nil
 }
 
-// CallResult asks for the result file of a study, by its whole digest: ErrTooLong above MaxResult.
-// The file is not verified.
-func CallResult(ctx context.Context, conn grpc.ClientConnInterface, study []byte) ([]byte, error) {
+// CallResult asks for the result file of a study, by its whole digest, and writes it as it comes:
+// ErrTooLong above MaxResult. The file is not verified.
+func CallResult(ctx context.Context, conn grpc.ClientConnInterface, study []byte, to io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx) // ends the stream, wherever reading it ends
 	defer cancel()
 	of, err := covey.NewFederationClient(conn).Result(ctx, &covey.ResultRequest{Study: study})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return Receive(func() ([]byte, bool, error) {
+	for size := 0; ; {
 		m, err := of.Recv()
-		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
-	}, MaxResult)
+		if errors.Is(err, io.EOF) && size > 0 {
+			return io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+		if size += len(m.GetFrame().GetData()); size > MaxResult {
+			return ErrTooLong
+		}
+		if _, err := to.Write(m.GetFrame().GetData()); err != nil {
+			return err
+		}
+		if m.GetFrame().GetLast() {
+			return nil
+		}
+	}
 }
 
 // NotLeader is the status of a coordinator that does not lead: it tells an agent to look elsewhere,
