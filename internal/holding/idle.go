@@ -25,6 +25,15 @@ func (s *Stock) Worked() {
 	}
 }
 
+// converted gives back what a conversion took, before the pages of its rows come on top of it. A
+// reader's buffers lie in pools, which let go of them at the second collection.
+func (s *Stock) converted() {
+	if s.free != nil {
+		s.free()
+		s.free()
+	}
+}
+
 // rest lets the system take idle memory back.
 func (s *Stock) rest() {
 	s.mu.Lock()

@@ -2,6 +2,7 @@ package holding
 
 import (
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -76,5 +77,26 @@ func TestIdleRowsAreThere(t *testing.T) {
 	s.rest()
 	if freed != 3 || len(s.mapped) != 0 {
 		t.Errorf("memory was given back %d times, %d rows are open", freed, len(s.mapped))
+	}
+}
+
+// TestConversionIsGivenBack: what it took to convert rows is given back before they are mapped in,
+// and twice, or what lies in pools stays.
+func TestConversionIsGivenBack(t *testing.T) {
+	cache, err := rowcache.Open(filepath.Join(t.TempDir(), "cache"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cache.Close()
+	freed := 0
+	r := New(Options{Cache: cache, Stock: NewStock(func() { freed++ }), Log: slog.New(slog.DiscardHandler), Approved: func() (pin [32]byte, ok bool) { return pin, false }})
+	source := dataset.Source{Path: cost.File(t, "rows.csv", []byte("a\n1\n2\n"))}
+	_, stored, err := r.cached(source, dataset.Request{Columns: []dataset.Column{{Name: "a", Scale: 1}}, Missing: dataset.MissingError})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stored.Close()
+	if freed != 2 {
+		t.Errorf("memory was given back %d times", freed)
 	}
 }

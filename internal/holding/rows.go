@@ -146,6 +146,7 @@ func (r *Rows) cached(at dataset.Source, q dataset.Request) (rows *clip.Matrix, 
 		if stored, err = r.o.Cache.Load(at, q, r.owner(), dataset.ReadOptions{}); err != nil {
 			return nil, nil, err
 		}
+		r.o.Stock.converted()
 	}
 	var damage error
 	var work sync.WaitGroup
