@@ -84,7 +84,7 @@ func TestMemoryIsPredicted(t *testing.T) {
 		t.Errorf("a worker takes %d bytes more for units of several rows, a unit's sum %d", got, 8*most)
 	}
 	// of many rounds of many directions the result takes more than any answer
-	rest := func(rounds int) (rest int64, released int) {
+	rest := func(rounds int) (rest int64, left int) {
 		body, err := texts.Propose(texts.With(texts.Minimal, `method = "power"`, fmt.Sprintf("rounds = %d", rounds)), 1000, 1000, 1000)
 		if err != nil {
 			t.Fatal(err)
@@ -94,9 +94,9 @@ func TestMemoryIsPredicted(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, q := range p.Queries {
-			released += p.Numbers(q)
+			left += p.Left(q)
 		}
-		return peakOf(p, siteconfig.Dataset{}, rows).rest, released
+		return peakOf(p, siteconfig.Dataset{}, rows).rest, left
 	}
 	few, numbers := rest(100)
 	if many, all := rest(500); many-few != 5*8*int64(all-numbers) || all <= numbers {

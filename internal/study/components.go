@@ -54,23 +54,38 @@ func (p *Plan) Outputs(steps []Release) (Outputs, error) {
 	return out, nil
 }
 
+// leftover says which vectors of a query's release something reads once the course after it is
+// known: Outputs, of power steps, where the last step and the random one were, and the sums that it
+// pools.
+type leftover struct{ all, x, found, noised bool }
+
+func (p *Plan) leftover(q Query) leftover {
+	step := q.Kind == KindPower
+	pooled := step && q.Round >= p.Rounds/2
+	return leftover{
+		all:    p.Method.Name == proposal.MethodAuto, // MethodWhy follows all again
+		x:      step && (q.Round == p.Rounds-1 || q.Round == randomRound(p.Digest, q.Run, p.Rounds)),
+		found:  pooled,
+		noised: pooled || !step,
+	}
+}
+
 // Spent returns a release without the vectors that nothing reads of it any more once the course
-// after it is known, which are most of a power step's: Outputs reads where the last step and the
-// random one were, and the sums that it pools.
+// after it is known: of a wide study most of its numbers.
 func (p *Plan) Spent(r Release) Release {
-	q := p.Queries[r.Query]
-	if q.Kind != KindPower || p.Method.Name == proposal.MethodAuto { // then MethodWhy follows all again
+	l := p.leftover(p.Queries[r.Query])
+	if l.all {
 		return r
 	}
 	r.Center, r.Fill = nil, nil
-	if q.Round == p.Rounds-1 {
-		return r
-	}
-	if q.Round != randomRound(p.Digest, q.Run, p.Rounds) {
+	if !l.x {
 		r.X = nil
 	}
-	if q.Round < p.Rounds/2 {
-		r.Found, r.Noised = nil, nil
+	if !l.found {
+		r.Found = nil
+	}
+	if !l.noised {
+		r.Noised = nil
 	}
 	return r
 }

@@ -62,18 +62,28 @@ func (p *Plan) form(q Query) form {
 	return f
 }
 
-// Numbers returns how many numbers a release of the query holds: those that it was asked about and
-// the sum.
-func (p *Plan) Numbers(q Query) int {
-	f := p.form(q)
-	vectors := f.x + f.found + f.fill
-	if f.centered {
-		vectors++
+// Left returns how many numbers are left of a release of the query once it is spent ([Plan.Spent]).
+func (p *Plan) Left(q Query) (n int) {
+	f, l := p.form(q), p.leftover(q)
+	if l.all && f.centered {
+		n += f.d
 	}
 	if f.scaled {
-		vectors++
+		n += f.d
 	}
-	return f.d*vectors + f.deviations + p.Noise.released(q)
+	if l.all {
+		n += f.d * f.fill
+	}
+	if l.all || l.x {
+		n += f.d * f.x
+	}
+	if l.all || l.found {
+		n += f.d * f.found
+	}
+	if l.all || l.noised {
+		n += p.Noise.released(q)
+	}
+	return n + f.deviations
 }
 
 // columns is how many vectors an ask of the query holds in X.

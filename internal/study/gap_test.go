@@ -125,8 +125,9 @@ func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if n := len(r.X) + len(r.Center) + len(r.Found) + len(r.Scale) + len(r.Fill) + len(r.Deviations) + len(r.Noised); n != p.Numbers(p.Queries[c.Query]) {
-					t.Fatalf("a release has %d numbers, the plan %d: %+v", n, p.Numbers(p.Queries[c.Query]), p.Queries[c.Query])
+				s := p.Spent(r)
+				if n := len(s.X) + len(s.Center) + len(s.Found) + len(s.Scale) + len(s.Fill) + len(s.Deviations) + len(s.Noised); n != p.Left(p.Queries[c.Query]) {
+					t.Fatalf("of a release %d numbers are left, by the plan %d: %+v", n, p.Left(p.Queries[c.Query]), p.Queries[c.Query])
 				}
 				charged += r.Rho
 				if c, err = p.Next(c, r, releases); err != nil {
