@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,8 +34,9 @@ const (
 )
 
 // TestPeaks measures the peak memory (VmHWM) of agents in processes of their own, each with its
-// coordinator on this machine, over a whole study of every method, and what they hold ten seconds
-// after it. Mapped rows count. It fails where a peak is above 1.6 times the rows and 64 MB:
+// coordinator on this machine, over a whole study of every method whose result one of them fetches,
+// and what they hold ten seconds after it. Mapped rows count. It fails where a peak is above 1.6
+// times the rows and 64 MB, or, of a wide study of few rows, above what agent check predicts:
 //
 //	go -C experiments test ./bench -run TestPeaks -v -timeout 0 -peak-rows 60000
 func TestPeaks(t *testing.T) {
@@ -54,6 +56,7 @@ func TestPeaks(t *testing.T) {
 	for _, c := range []struct {
 		name, text, format, cache, precision string
 		gaps                                 bool
+		rows, columns                        int // other than the flags'
 	}{
 		{name: "covariance", text: "method = \"covariance\"\n"},
 		{name: "power", text: "method = \"power\"\n"},
@@ -68,14 +71,18 @@ func TestPeaks(t *testing.T) {
 		{name: "no-cache", text: "method = \"power\"\n", cache: siteconfig.CacheMemory},
 		{name: "no-cache-covariance", text: "method = \"covariance\"\n", cache: siteconfig.CacheMemory},
 		{name: "no-cache-csv", text: "method = \"power\"\n", format: "csv", cache: siteconfig.CacheMemory},
+		{name: "wide", text: "method = \"power\"\nrounds = 24\n", rows: 100, columns: 10_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.format == "" {
 				c.format = "npy"
 			}
-			path := filepath.Join(dir, fmt.Sprintf("rows-%v.%s", c.gaps, c.format))
+			if c.rows == 0 {
+				c.rows, c.columns = *peakRows, *peakColumns
+			}
+			path := filepath.Join(dir, fmt.Sprintf("rows-%d-%v.%s", c.columns, c.gaps, c.format))
 			if _, err := os.Stat(path); err != nil { // not another case's
-				if err := table.Write(path, *peakRows, *peakColumns, waves(c.gaps)); err != nil {
+				if err := table.Write(path, c.rows, c.columns, waves(c.gaps)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -88,7 +95,7 @@ func TestPeaks(t *testing.T) {
 			if strings.Contains(c.text, "standardize") {
 				column = ""
 			}
-			f.Propose(c.name, learn+c.text, *peakColumns, column)
+			f.Propose(c.name, learn+c.text, c.columns, column)
 			f.When(c.name, "running", func(v fed.View) bool { return v.Status != "waiting" && v.Status != "proposed" && v.Phase != "approval" })
 			start := time.Now()
 			v := f.When(c.name, "over", func(v fed.View) bool { return v.Status == "completed" || v.Status == "ended" })
@@ -96,8 +103,9 @@ func TestPeaks(t *testing.T) {
 			if v.Status != "completed" {
 				t.Fatalf("%+v", v)
 			}
+			f.Must(f.Sites[0].Run("agent", "-C", f.Sites[0].Dir, "study", "result", c.name, "--out", filepath.Join(f.Dir, "result.json")))
 			time.Sleep(10 * time.Second) // until what is idle is given back
-			rows, worst, left, used := int64(*peakRows)*int64(*peakColumns)*8, int64(0), int64(0), 0.0
+			rows, worst, left, used := int64(c.rows)*int64(c.columns)*8, int64(0), int64(0), 0.0
 			if c.precision == "float32" {
 				rows /= 2
 			}
@@ -108,9 +116,14 @@ func TestPeaks(t *testing.T) {
 				}
 				worst, left, used = max(worst, most), max(left, now), used+processorTime(t, s.Pid())
 			}
+			said, _ := f.Sites[0].Run("agent", "-C", f.Sites[0].Dir, "check", "--study", filepath.Join(f.Dir, c.name+".toml")) // its budget is spent
+			predicted := predictedPeak(t, said)
 			bound := int64(peakFactor*float64(rows)) + peakRest
-			t.Logf("figure: %s: rows %d MB, peak %d MB of %d, %.2f times the rows and 64 MB; %d MB after 10 s; %.1f s, %.1f s of processors a site, %d queries",
-				c.name, rows/1e6, worst/1e6, bound/1e6, float64(worst-peakRest)/float64(rows), left/1e6, wall.Seconds(), used/4, v.Released)
+			if c.name == "wide" { // docs/performance.md says by how much it is above
+				bound = max(bound, predicted)
+			}
+			t.Logf("figure: %s: rows %d MB, peak %d MB of %d, %.2f times the rows and 64 MB, predicted %d; %d MB after 10 s; %.1f s, %.1f s of processors a site, %d queries",
+				c.name, rows/1e6, worst/1e6, bound/1e6, float64(worst-peakRest)/float64(rows), predicted/1e6, left/1e6, wall.Seconds(), used/4, v.Released)
 			if worst > bound {
 				t.Errorf("the peak is %d bytes, at most %d may be", worst, bound)
 			}
@@ -122,6 +135,16 @@ func TestPeaks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// predictedPeak is what agent check said that a study takes.
+func predictedPeak(t *testing.T, said string) int64 {
+	found := regexp.MustCompile(`at most about (\d+) MB`).FindStringSubmatch(said)
+	if found == nil {
+		t.Fatalf("no memory is predicted: %s", said)
+	}
+	mb, _ := strconv.ParseInt(found[1], 10, 64)
+	return mb * 1e6
 }
 
 // processorTime is what a process has taken of the processors, in seconds.
