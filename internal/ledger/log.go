@@ -22,7 +22,7 @@ const (
 )
 
 // logLimit is how long a log may become before its changes are committed to ledger.db.
-const logLimit = 8 << 20
+const logLimit = 4 << 20
 
 // commitLog is the file of what was done since ledger.db's last commit: a record for each
 // transaction, durable with one fsync where a commit of ledger.db takes two. Several that wait
