@@ -32,7 +32,7 @@ func peakOf(p *study.Plan, d siteconfig.Dataset, rows *dataset.Rows) need {
 		unitName  = 96 // while the source is read
 		answers   = 9  // an answer as a sum, noised, masked, as bytes, on its way; the release, likewise
 		verified  = 5  // what is left of releases while the site verifies and signs the result, or fetches it
-		outputs   = 20 // the components, by each output, in the result, its draft and what verifies it
+		outputs   = 40 // the components, by each output, in the result, its draft and what verifies it
 		collected = 0.4
 	)
 	width := int64(8)
