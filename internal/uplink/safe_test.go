@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"covey/internal/pki"
+	"covey/internal/wire"
 )
 
 // TestPolicyChangesWhileDialing: a link that was dialed before the policy demanded a quantum-safe
@@ -18,6 +19,23 @@ func TestPolicyChangesWhileDialing(t *testing.T) {
 			if want := !demanded || exchange.QuantumSafe; begun != want || (len(l.queue) > 0) != want {
 				t.Errorf("demanded %v, %v: begun %v with %d messages to say", demanded, exchange, begun, len(l.queue))
 			}
+		}
+	}
+}
+
+// TestOfferChangesInHello: what a hello was begun with, and the site no longer offers, is not said.
+func TestOfferChangesInHello(t *testing.T) {
+	for _, changes := range []bool{false, true} {
+		u := newUplink(t, refused)
+		u.o.Hello = func() wire.Hello {
+			if changes {
+				u.Again()
+			}
+			return wire.Hello{}
+		}
+		l := newLink(t.Context(), u)
+		if begun := u.begin(l, "somewhere", pki.KeyExchange{}); begun == changes || len(l.queue) > 0 == changes {
+			t.Errorf("changes %v: begun %v with %d messages to say", changes, begun, len(l.queue))
 		}
 	}
 }

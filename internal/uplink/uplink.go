@@ -57,6 +57,7 @@ type Uplink struct {
 	link   *link                    // nil while there is none
 	calls  grpc.ClientConnInterface // of the link, for what its stream does not carry; nil while there is none
 	stands Standing
+	agains int       // calls of Again
 	skewed bool      // the clocks were far apart when they were last compared
 	why    string    // the coordinator did not say last which CAs are in force; empty if it did
 	ends   time.Time // when the CA's end was last logged
@@ -86,10 +87,12 @@ func (u *Uplink) Post(m wire.Message) {
 // errAgain ends a link, so that the next one's hello says what is offered now.
 var errAgain = errors.New("uplink: the site offers something else now")
 
-// Again ends the link, if there is one, and opens another.
+// Again ends the link, if there is one, and opens another; so it does with one whose hello is being
+// made.
 func (u *Uplink) Again() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.agains++
 	if u.link != nil && u.link.end != nil {
 		u.link.end(errAgain)
 	}
@@ -131,12 +134,23 @@ func (u *Uplink) headed(l *link, m wire.Head) {
 	}
 }
 
+func (u *Uplink) calledAgain() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.agains
+}
+
 // begin makes l the link and says hello on it; not where the policy demands more of a link than
-// when it was dialed. A policy that changes later finds the link.
+// when it was dialed, or the site offers something else since the hello was begun: to count units
+// can take minutes. What changes later finds the link.
 func (u *Uplink) begin(l *link, address string, exchange pki.KeyExchange) bool {
+	before := u.calledAgain()
 	h := u.o.Hello()
 	u.set(l, Standing{Linked: true, Address: address, KeyExchange: exchange})
 	if u.o.QuantumSafe() && !exchange.QuantumSafe {
+		return false
+	}
+	if u.calledAgain() != before {
 		return false
 	}
 	u.o.Studies(&h)
