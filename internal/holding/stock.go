@@ -28,11 +28,12 @@ func NewStock(free func()) *Stock {
 	return &Stock{free: free, mapped: map[*rowcache.Stored]int{}, units: map[source]counted{}, looks: map[string]look{}}
 }
 
-// Forget makes Count read every data set again: a query may be another.
+// Forget makes Count read every data set again: a query may be another. What is being counted goes
+// into the map that is forgotten.
 func (s *Stock) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.units)
+	s.units = map[source]counted{}
 }
 
 // look is a data set as it was when its rows were read.
@@ -81,7 +82,8 @@ func (s *Stock) Count(at dataset.Source, d siteconfig.Dataset, clock func() time
 		}
 	}
 	s.mu.Lock()
-	old, ok := s.units[of]
+	units := s.units
+	old, ok := units[of]
 	s.mu.Unlock()
 	same := old.stamp.Same(now.stamp)
 	if at.Query != nil {
@@ -100,6 +102,6 @@ func (s *Stock) Count(at dataset.Source, d siteconfig.Dataset, clock func() time
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now.units = found.Units
-	s.units[of] = now
+	units[of] = now
 	return found.Units, nil
 }
