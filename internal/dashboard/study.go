@@ -63,6 +63,7 @@ type approvalRow struct {
 	Missed  int        // released queries without it
 	Joined  bool       // its identity key is the registry's, as far as the visitor is told
 	Refused study.Code // why it takes no part in the open query; nothing to a viewer
+	Away    bool       // the open query goes on without it; not told to a viewer
 }
 
 type roundRow struct {
@@ -209,6 +210,7 @@ func (m *studyModel) approvals(in sight, s outline.Story, o outline.Overview) {
 	}
 	for i, site := range s.Sites {
 		row := approvalRow{Name: site.Name, Units: site.Units, Refused: site.Refused, Joined: !in.whole || prints[site.Name] == pki.Fingerprint([]byte(s.Plan.Proposal.Roster[i].Identity))}
+		row.Away = in.whole && o.Leading && s.Status == round.StatusRunning && !site.Connected && !site.Uploaded && site.Barred == "" && !slices.Contains(s.Waiting, site.Name)
 		switch site.Verdict {
 		case study.VerdictApproved:
 			row.State = status{"approved", "good", "✓"}

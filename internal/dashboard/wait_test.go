@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"covey/internal/outline"
+	"covey/internal/people"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -254,6 +255,44 @@ func TestWaitsInVain(t *testing.T) {
 		}
 		if !strings.Contains(string(main.main), want) {
 			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// TestAwayAndNotAwaited: the leader's page tells an operator of a site that has no link and is
+// waited for no more.
+func TestAwayAndNotAwaited(t *testing.T) {
+	const said = "(away: the query goes on without it)"
+	for name, c := range map[string]struct {
+		change func(*told, *outline.View)
+		want   bool
+	}{
+		"away":         {func(*told, *outline.View) {}, true},
+		"awaited":      {func(_ *told, v *outline.View) { v.Waiting = []string{"south"} }, false},
+		"linked":       {func(_ *told, v *outline.View) { v.Sites[1].Connected = true }, false},
+		"has answered": {func(_ *told, v *outline.View) { v.Sites[1].Uploaded = true }, false},
+		"revoked":      {func(_ *told, v *outline.View) { v.Sites[1].Barred = "revoked" }, false},
+		"signing":      {func(_ *told, v *outline.View) { v.Status = round.StatusSigning }, false},
+		"viewer":       {func(*told, *outline.View) {}, false},
+		"follower":     {func(s *told, _ *outline.View) { s.overview.Leading = false }, false},
+	} {
+		d, s, _ := newTold(t, proposal.DropoutContinue)
+		v := &s.story.View
+		v.Status, v.Kind, v.Phase, v.Left = round.StatusRunning, study.KindPower, "upload", 1
+		v.Sites = []outline.SiteView{{Name: "north", Connected: true}, {Name: "south"}, {Name: "west", Connected: true}}
+		c.change(s, v)
+		role := people.Operator
+		if name == "viewer" {
+			role = people.Viewer
+		}
+		main, err := d.main(d.sight(people.Person{Role: role}), v.Digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, row, _ := strings.Cut(string(main.main), `<th scope="row">south`)
+		row, _, _ = strings.Cut(row, "</th>")
+		if got := strings.Contains(row, said); got != c.want || strings.Count(string(main.main), said) != strings.Count(row, said) {
+			t.Errorf("%s: said %v, want %v", name, got, c.want)
 		}
 	}
 }
