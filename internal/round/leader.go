@@ -46,7 +46,7 @@ func (s leader) special(e Event) []Effect {
 			switch k := &s.live.links[i]; {
 			case slices.Contains(waits, i):
 				late.Sites = append(late.Sites, in.Name)
-			case e.Phase == PhaseUpload && k.absent() && k.missed == patience:
+			case e.Phase == PhaseUpload && k.absent() && k.missed == patience && !k.barred:
 				late.Without = append(late.Without, in.Name)
 			}
 		}

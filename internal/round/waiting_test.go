@@ -167,6 +167,26 @@ func TestGoneSiteCostsFewDeadlines(t *testing.T) {
 	h.want(StatusCompleted)
 }
 
+// TestBarredSiteIsNotSaidToComeBack: of a site that was revoked it is not said that the study goes
+// on without it until it is back.
+func TestBarredSiteIsNotSaidToComeBack(t *testing.T) {
+	for _, barred := range []bool{false, true} {
+		h := muted(t, 6, nil) // U_min is 4
+		h.event(Disconnected{1})
+		if barred {
+			h.event(Barred{1})
+		}
+		h.event(Uploaded{Site: 0})
+		for range patience {
+			h.event(Expired{Phase: PhaseUpload})
+		}
+		said := slices.ContainsFunc(h.pending, func(e Effect) bool { late, ok := e.(Late); return ok && late.Without != nil })
+		if said == barred {
+			t.Errorf("barred %v: said %v", barred, said)
+		}
+	}
+}
+
 // TestTooFewWithoutTheAbsent: where the others are too few, a site without a link is waited for,
 // however many deadlines pass, and named.
 func TestTooFewWithoutTheAbsent(t *testing.T) {
