@@ -97,11 +97,16 @@ func (l *layout) numeral(j int, field string) (v float64, reason string) {
 	if l.mapped == nil {
 		return parse(field)
 	}
-	text := l.mapped.text(j, field)
-	if v, reason = l.mapped.number(text); reason == "" && text == trim(field) { // not by its text
-		v = l.mapped.rename(j, v)
+	if to := l.mapped.renamed[j]; len(to) > 0 {
+		if _, named := l.mapped.columns[j].Names[trim(field)]; !named {
+			if v, reason = l.mapped.number(field); reason == "" {
+				if v, named = to[v]; named { // before texts of missing values, as of a source's number
+					return v, ""
+				}
+			}
+		}
 	}
-	return v, reason
+	return l.mapped.number(l.mapped.text(j, field))
 }
 
 // named returns a column's cell in the study's words.

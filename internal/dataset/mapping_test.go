@@ -78,16 +78,16 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// A name that is a number is of that number, however a cell writes it; of its text first. A name
-// that is no number makes it missing.
+// A name that is a number is of that number, however a cell writes it, even as a missing value; of
+// its text first. A name that is no number makes it missing.
 func TestNamesOfNumbers(t *testing.T) {
-	m := Mapping{Separator: ";", Decimal: ",", MissingValues: []string{"-9"}, Columns: map[string]From{
-		"a": {Multiply: 2, Names: map[string]string{"99": "NA", "1,50": "3", "3": "4", "7,0": "8", "7,00": "9", "-9": "5", "6": "six"}},
+	m := Mapping{Separator: ";", Decimal: ",", MissingValues: []string{"-9", "-8"}, Columns: map[string]From{
+		"a": {Multiply: 2, Names: map[string]string{"-8,0": "11", "99": "NA", "1,50": "3", "3": "4", "7,0": "8", "7,00": "9", "-9": "5", "6": "six"}},
 	}}
-	text := "a;b\n99;99\n99,0;1\n1,5;1,5\n1,50;3\n3;7\n7,00;8\n7;6\n-9,0;1\n6,0;1\n2;2\n"
+	text := "a;b\n99;99\n99,0;1\n1,5;1,5\n1,50;3\n3;7\n7,00;8\n7;6\n-9,0;1\n6,0;1\n2;2\n-8;-8,0\n"
 	r, err := values(t, "x.csv", text, m, Request{Columns: []Column{{"a", 0, 1}, {"b", 0, 1}}, Missing: MissingGaps})
-	want := []float64{0, 99, 0, 1, 6, 1.5, 6, 3, 8, 7, 18, 8, 16, 6, 10, 1, 0, 1, 4, 2}
-	if err != nil || !slices.Equal(r.Values, want) || !slices.Equal(r.Gaps, []byte{1, 1, 0, 0, 0, 0, 0, 0, 1, 0}) {
+	want := []float64{0, 99, 0, 1, 6, 1.5, 6, 3, 8, 7, 18, 8, 16, 6, 10, 1, 0, 1, 4, 2, 22, 0}
+	if err != nil || !slices.Equal(r.Values, want) || !slices.Equal(r.Gaps, []byte{1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 2}) {
 		t.Errorf("%v, want %v; %v", r, want, err)
 	}
 }
