@@ -143,7 +143,7 @@ func (t *csvTable) survey(who int, see Surveyor) error {
 }
 
 // Cell reads a field of text as the mapping says: a number, NaN for a missing value, or why it is
-// neither. Names are of one column, and are left to the caller ([Mapping.Renames]).
+// neither. Names are of one column, and are left to the caller ([Mapping.Numbers]).
 func (m Mapping) Cell() func(field string) (v float64, reason string) {
 	c := newCells(m, nil)
 	if c == nil {
@@ -163,13 +163,23 @@ func (m Mapping) Cell() func(field string) (v float64, reason string) {
 	}
 }
 
-// Renames returns the numbers that a column's names have, however a cell writes them, and what they
-// become; NaN is a missing value.
-func (m Mapping) Renames(f From) map[float64]float64 {
-	if c := newCells(m, nil); c != nil {
-		return c.renames(f.Names)
+// Numbers returns what turns a column's numbers, however a cell writes them, into those that the
+// study reads, before they are converted: by names, and NaN for a missing value.
+func (m Mapping) Numbers(f From) func(v float64) float64 {
+	c := newCells(m, nil)
+	if c == nil {
+		return func(v float64) float64 { return v }
 	}
-	return nil
+	renamed := c.renames(f.Names)
+	return func(v float64) float64 {
+		if to, ok := renamed[v]; ok {
+			v = to
+		}
+		if slices.Contains(c.codes, v) {
+			return math.NaN()
+		}
+		return v
+	}
 }
 
 // Dateless returns what reports whether a text of a column of dates is one that stands for a

@@ -307,14 +307,15 @@ func TestProfileOfMatrix(t *testing.T) {
 	if text := fmt.Sprint(r.Look); !strings.Contains(text, "no cell has a value") {
 		t.Error(text)
 	}
-	// A number that names make missing is shown so, in an array as in a file.
-	for file, text := range map[string]string{"icu.npy": string(raw), "icu.csv": "age,lab\n0.50,1\n1.5,1\n2.5,1\n"} {
-		keys := "[dataset.columns]\nage = { names = { \"0.5\" = \"NA\", \"1.50\" = \"7\" } }\n"
+	// A number that names or missing_values make missing is shown so, in an array as in a file: by
+	// names first. Without a study, a name that is no number may be a level's.
+	for file, text := range map[string]string{"icu.npy": string(raw), "icu.csv": "age,lab\n0.50,1\n1.5,1\n2.5,1\n3.50,1\n4.5,1\n"} {
+		keys := "missing_values = [\"2.5\", \"4.5\"]\n[dataset.columns]\nage = { names = { \"0.5\" = \"NA\", \"1.50\" = \"7\", \"3.5\" = \"F\", \"4.50\" = \"4\" } }\n"
 		if file == "icu.npy" {
 			keys = "names = [\"age\", \"lab\"]\n" + keys
 		}
 		c, d = site(t, t.TempDir(), file, text, keys)
-		if r, err = Of(c, d, nil, dataset.ReadOptions{}); err != nil || r.Columns[0].Missing != 1 || r.Columns[0].Values != r.Rows-1 {
+		if r, err = Of(c, d, nil, dataset.ReadOptions{}); err != nil || r.Columns[0].Missing != 2 || r.Columns[0].Values != r.Rows-2 {
 			t.Errorf("%s: %+v, %v", file, r, err)
 		}
 	}

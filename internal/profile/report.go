@@ -130,18 +130,19 @@ type sight struct {
 	seed     maphash.Seed
 	room     int
 	cell     func(string) (float64, string)
+	plain    func(string) (float64, string) // the same without missing_values
 
 	header   []string
 	values   bool // the header may be a row's values: none of it is said
 	unit     int  // its column; -1 if there is none
 	columns  []*column
-	from     []dataset.From        // of columns
-	renames  []map[float64]float64 // of columns of numbers
-	label    []string              // the study's names of columns, or the source's; empty: not asked for
-	reads    []*dataset.Reading    // of columns that the study reads as text
-	dateless []func(string) bool   // of columns of dates
-	absent   []string              // columns of the study that the header lacks
-	meant    map[string]int        // columns taken for absent ones
+	from     []dataset.From          // of columns
+	numbers  []func(float64) float64 // of columns, what their numbers are to the study
+	label    []string                // the study's names of columns, or the source's; empty: not asked for
+	reads    []*dataset.Reading      // of columns that the study reads as text
+	dateless []func(string) bool     // of columns of dates
+	absent   []string                // columns of the study that the header lacks
+	meant    map[string]int          // columns taken for absent ones
 
 	at, of    int
 	unnamed   string       // what may help where the header lacks a column
@@ -163,13 +164,14 @@ func (s *sight) Header(names []string, unit int) {
 	s.header, s.unit, s.r.Header = slices.Clone(names), unit, len(names)
 	s.room = min(sampleMost, max(sampleLeast, sampleAll/max(1, len(names))))
 	s.cell, s.seed = s.mapping.Cell(), maphash.MakeSeed()
+	s.plain = dataset.Mapping{Decimal: s.mapping.Decimal, Thousands: s.mapping.Thousands}.Cell()
 	s.values = s.r.Lines && slices.ContainsFunc(names, func(name string) bool {
 		v, reason := s.cell(name)
 		return reason == "" && !math.IsNaN(v)
 	})
 	s.broken, s.meant = map[string]*tally{}, map[string]int{}
 	s.columns, s.from, s.label = make([]*column, len(names)), make([]dataset.From, len(names)), make([]string, len(names))
-	s.reads, s.renames = make([]*dataset.Reading, len(names)), make([]map[float64]float64, len(names))
+	s.reads, s.numbers = make([]*dataset.Reading, len(names)), make([]func(float64) float64, len(names))
 	s.dateless = make([]func(string) bool, len(names))
 	at := map[string]int{}
 	for j, name := range names {
@@ -206,17 +208,32 @@ func (s *sight) Header(names []string, unit int) {
 			if w != nil {
 				c.within = w.within
 			}
-			if w != nil && w.texts {
+			if s.numbers[j] = s.mapping.Numbers(s.renames(j, w)); w != nil && w.texts {
 				s.reads[j] = &w.reading
 				c.from.Multiply, c.from.Add = 0, 0 // which change nothing there
 				if w.reading.As == dataset.Days {
 					c.dates, s.dateless[j] = dataset.DateForms, s.mapping.Dateless(s.label[j])
 				}
-			} else {
-				s.renames[j] = s.mapping.Renames(s.from[j])
 			}
 		}
 	}
+}
+
+// renames returns what names make of column j's numbers: of one that the study reads as text
+// nothing, and without a study only what is a number, or none: others may be levels.
+func (s *sight) renames(j int, w *want) dataset.From {
+	if w != nil && w.texts {
+		return dataset.From{}
+	}
+	f := s.from[j]
+	if w == nil {
+		f.Names = maps.Clone(f.Names)
+		maps.DeleteFunc(f.Names, func(_, to string) bool {
+			_, reason := s.cell(to)
+			return reason != ""
+		})
+	}
+	return f
 }
 
 // otherUnit is the fault of a data set whose unit has another name than the study's.
@@ -294,8 +311,11 @@ func (s *sight) Text(j int, field string) {
 		field = name
 	}
 	v, reason := s.cell(field)
-	if to, ok := s.renames[j][v]; ok && !named && reason == "" {
-		v, named = to, true
+	if !named && s.reads[j] == nil && len(s.from[j].Names) > 0 {
+		if plain, why := s.plain(field); why == "" && !math.IsNaN(plain) {
+			v, reason = s.numbers[j](plain), ""
+			named = v != plain
+		}
 	}
 	if lost := s.dateless[j]; lost != nil && !named && lost(field) {
 		v, reason = math.NaN(), ""
@@ -350,12 +370,11 @@ func (c *column) dated(v float64, field, form string) float64 {
 // Number implements dataset.Surveyor.
 func (s *sight) Number(j int, v float64) {
 	c := s.columns[j]
-	if to, ok := s.renames[j][v]; ok {
-		v = to
-	}
-	switch {
-	case c == nil:
+	if c == nil {
 		return
+	}
+	v = s.numbers[j](v)
+	switch {
 	case math.IsNaN(v):
 		s.without(j)
 	case math.IsInf(v, 0):
