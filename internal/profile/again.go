@@ -33,10 +33,12 @@ func (a *again) next() {
 	a.row, a.gap, a.begun = 0, false, true
 }
 
-// Rows are taken for repeated if so many of the different ones come several times, and a column has
-// so many numbers that few rows do by chance.
+// Rows are taken for repeated if so many of the different ones come several times, and so many
+// times more than pairs of rows would by chance, were columns independent: few columns of rounded
+// numbers have many. A column has so many numbers.
 const (
 	repeatedPart = 0.1
+	beyondChance = 10
 	leastRich    = 100
 )
 
@@ -45,13 +47,16 @@ const (
 func (s *sight) repeats() {
 	s.again.next()
 	a, rich := s.again, false
+	chance := float64(s.again.rows) * float64(s.again.rows) / 2 // of pairs that are equal
 	for j, c := range s.columns {
 		switch {
 		case c == nil || s.label[j] == "":
 		case c.unused != "": // nobody saw its cells
 			return
 		default:
-			rich = rich || len(slices.Compact(slices.Sorted(slices.Values(c.sample)))) >= leastRich
+			different, equal := ties(c.sample)
+			rich = rich || different >= leastRich
+			chance *= equal
 		}
 	}
 	several := 0
@@ -60,8 +65,26 @@ func (s *sight) repeats() {
 			several++
 		}
 	}
-	if s.unit >= 0 || s.r.Unit != "" || !rich || float64(several) < repeatedPart*float64(len(a.seen)) {
+	if s.unit >= 0 || s.r.Unit != "" || !rich || float64(several) < max(repeatedPart*float64(len(a.seen)), beyondChance*chance) {
 		return
 	}
 	s.look("", AboutID, fmt.Sprintf("%d rows have only %d different rows of values in these columns, %d of which come several times, and unit is not set: does an export or a join repeat people? %s", a.rows, len(a.seen), several, severalText))
+}
+
+// ties returns how many different values a sample has, and which share of its pairs is equal: 1
+// where nothing is known.
+func ties(sample []float64) (different int, equal float64) {
+	n, pairs, run := len(sample), 0, 0
+	if n < 2 {
+		return n, 1
+	}
+	sorted := slices.Sorted(slices.Values(sample))
+	for i, v := range sorted {
+		if i == 0 || v != sorted[i-1] {
+			different, run = different+1, 0
+		}
+		pairs += run
+		run++
+	}
+	return different, float64(pairs) / (float64(n) * float64(n-1) / 2)
 }

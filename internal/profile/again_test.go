@@ -9,7 +9,7 @@ import (
 
 // TestRepeatedPeople: where no unit is set, the site is told of rows that a join repeats and of ids
 // with many rows each. Neither zeros, nor answers to a few questions, nor rows without a value are
-// taken for that.
+// taken for that, nor what few columns of rounded numbers have by chance.
 func TestRepeatedPeople(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	table := func(header string, rows int, row func(i int) string) string {
@@ -34,6 +34,9 @@ func TestRepeatedPeople(t *testing.T) {
 			return kilos(i)
 		}), "", ""},
 		{"answers", table("q1,q2,q3", 900, func(int) string { return fmt.Sprintf("%d,%d,%d", rng.IntN(5), rng.IntN(5), rng.IntN(5)) }), "", ""},
+		{"rounded numbers", table("age,sbp", 2000, func(int) string {
+			return fmt.Sprintf("%.0f,%.0f", 50+16*rng.NormFloat64(), 130+18*rng.NormFloat64())
+		}), "", ""},
 		{"no values", table("age,kg", 900, func(i int) string {
 			if i%2 > 0 {
 				return []string{",61.5", "40,"}[i/2%2]
