@@ -20,8 +20,8 @@ const (
 	// aboveAlike times the upper edge of such a bin, a clip of variances is not theirs.
 	aboveAlike = 64
 
-	alikeWhy      = "a third of the rows or more have nearly the same score or length, as rows of zeros do, and rows may have been clipped as short as these"
-	alikeSentence = "If these rows are no measurements, sites can leave them out; more units, too, would let the others show."
+	alikeWhy      = "a third of the rows or more have nearly the same score or length, as rows of zeros or of a few booleans do, and rows may have been clipped as short as these"
+	alikeSentence = "If these rows are no measurements, sites can leave them out. More units let the others show, but may not bring figures."
 )
 
 // alike reports whether released counts show so many rows of one score, or of one length, that what
