@@ -255,8 +255,8 @@ const (
 // unboughtSentence is for figures that explained variance might have taken away ([spectrum.heavy]).
 const unboughtSentence = "No explained variance is known here, so heavy tails may have gone unseen: where it shows them, no such figures are given."
 
-// repeatsSentence is for figures of a study whose units are rows: where each of 20,000 rows came
-// forty times, bounds near 0.99 held in 5 of 30 studies (docs/experiments.md).
+// repeatsSentence is for figures of a study whose units are rows: where 20,000 rows were 500, each
+// there forty times, bounds near 0.99 held in 5 of 30 studies (docs/experiments.md).
 const repeatsSentence = "Every row counts as a draw of its own. If an export or a join repeats rows, or people have several rows that are alike, these bounds are too good, and privacy covers one row of a person: a study with unit counts people."
 
 // closeSentence warns of two variances that rounds hardly tell from equal ones, which would cost
