@@ -106,6 +106,15 @@ func (c *cells) days(j int) map[int]float64 {
 	return out
 }
 
+// names reports whether a column's names have a text.
+func (c *cells) names(j int, text string) bool {
+	if c == nil {
+		return false
+	}
+	_, ok := c.columns[j].Names[text]
+	return ok
+}
+
 // text is a column's field in the study's words.
 func (c *cells) text(j int, field string) string {
 	field = trim(field)
@@ -124,7 +133,7 @@ func (c *cells) form(j int, field string) string {
 	if c == nil || c.forms[j] == "" {
 		return ""
 	}
-	if _, named := c.columns[j].Names[trim(field)]; named {
+	if c.names(j, trim(field)) {
 		return ""
 	}
 	return c.forms[j]

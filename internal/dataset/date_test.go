@@ -93,15 +93,15 @@ func TestMappingOfDates(t *testing.T) {
 }
 
 // TestCodedDates: a date that stands for a missing value, or that names have, is that at any time
-// of day and in any form.
+// of day and in any form, by names first.
 func TestCodedDates(t *testing.T) {
-	m := Mapping{Dates: "DD.MM.YYYY", MissingValues: []string{"9999-12-31", "01.01.1900", "NULL"}, Columns: map[string]From{
-		"b": {Dates: "YYYY-MM-DD", Names: map[string]string{"1970-01-02": "NA", "1970-01-03": "1970-01-11", "9999-12-31": "1970-01-05"}},
+	m := Mapping{Dates: "DD.MM.YYYY", MissingValues: []string{"9999-12-31", "01.01.1900", "1970-01-09", "NULL"}, Columns: map[string]From{
+		"b": {Dates: "YYYY-MM-DD", Names: map[string]string{"1970-01-02": "NA", "1970-01-03": "1970-01-11", "9999-12-31": "1970-01-05", "1970-1-9": "1970-01-21"}},
 	}}
 	q := Request{Columns: []Column{{"a", 0, 1}, {"b", 0, 1}}, Readings: []Reading{{As: Days}, {As: Days}}, Missing: MissingGaps}
-	text := "a,b\n31.12.9999 00:00,1970-01-02T10:00\n1.1.1900,1970-1-3\n02.01.1970,9999-12-31 23:59:59\n01.01.1970,1970-01-04\n"
+	text := "a,b\n31.12.9999 00:00,1970-01-02T10:00\n1.1.1900,1970-1-3\n02.01.1970,9999-12-31 23:59:59\n01.01.1970,1970-01-04\n02.01.1970,1970-01-09\n"
 	r, err := values(t, "x.csv", text, m, q)
-	if want := []float64{0, 0, 0, 10, 1, 4, 0, 3}; err != nil || !slices.Equal(r.Values, want) || !slices.Equal(r.Gaps, []byte{3, 1, 0, 0}) {
+	if want := []float64{0, 0, 0, 10, 1, 4, 0, 3, 1, 20}; err != nil || !slices.Equal(r.Values, want) || !slices.Equal(r.Gaps, []byte{3, 1, 0, 0, 0}) {
 		t.Errorf("%v, want %v; %v", r, want, err)
 	}
 	b := Builder{built(t, "row", q, m)}

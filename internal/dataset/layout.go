@@ -98,11 +98,9 @@ func (l *layout) numeral(j int, field string) (v float64, reason string) {
 		return parse(field)
 	}
 	if to := l.mapped.renamed[j]; len(to) > 0 {
-		if _, named := l.mapped.columns[j].Names[trim(field)]; !named {
-			if v, reason = l.mapped.number(field); reason == "" {
-				if v, named = to[v]; named { // before texts of missing values, as of a source's number
-					return v, ""
-				}
+		if v, reason = l.mapped.number(field); reason == "" && !l.mapped.names(j, trim(field)) {
+			if v, ok := to[v]; ok { // before texts of missing values, as of a source's number
+				return v, ""
 			}
 		}
 	}
@@ -133,14 +131,14 @@ func (r *encoder) since(day int) float64 {
 // formed is cell of a column whose dates have a form; empty: YYYY-MM-DD with all of its digits.
 func (l *layout) formed(j int, form, field string) float64 {
 	r, was := &l.encoders[j], trim(field)
-	field = l.named(j, field)
-	if r.As == Days && field == was {
-		day, ok := dateIn(form, field)
+	if r.As == Days && !l.mapped.names(j, was) {
+		day, ok := dateIn(form, was)
 		if !ok {
 			return math.NaN()
 		}
 		return r.since(day)
 	}
+	field = l.named(j, field)
 	if r.index != nil {
 		if field == was && l.mapped.coded(field) {
 			return math.NaN()

@@ -12,7 +12,7 @@ func init() {
 			{datasetMapping, "	word(m.Dates)\n", ""},
 		}, in("siteconfig", "TestMappingIsPinned"), killer{}},
 		{"dates: another form is read, too", 0, []edit{
-			{"internal/dataset/layout.go", "		day, ok := dateIn(form, field)\n", "		day, ok := dateIn(form, field)\n		if !ok {\n			return r.noLevel(field)\n		}\n"},
+			{"internal/dataset/layout.go", "		day, ok := dateIn(form, was)\n", "		day, ok := dateIn(form, was)\n		if !ok {\n			return r.noLevel(was)\n		}\n"},
 		}, in("dataset", "TestMappingOfDates"), killer{}},
 		{"dates: a year of two digits", 0, []edit{
 			{date, " || len(name) == 4 && len(part) < 4", ""},
