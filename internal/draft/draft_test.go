@@ -81,12 +81,12 @@ func TestOpenQuote(t *testing.T) {
 
 // TestHeaderOfValues: a file without a header does not put its first row into a study file.
 func TestHeaderOfValues(t *testing.T) {
-	for _, row := range []string{"Ada Meyer,34.5,F\n", "F;34,5;x\n", "F,7\n", "x,1,2,4\n", "F,2024-01-31\n", "F,31.1.2024\n", "F,2024-01-31 10:00\n", "F,-9\n", "F,1e3\n"} {
+	for _, row := range []string{"Ada Meyer,34.5,F\n", "F;34,5;x\n", "F,7\n", "x,1,2,4\n", "F,2024-01-31\n", "F,31.1.2024\n", "F,2024-01-31 10:00\n", "F,-9\n", "F,1e3\n", "F,2,2,2\n"} {
 		if d, err := Header(strings.NewReader(row), "f"); err == nil || !strings.Contains(err.Error(), "may be a row of values") || strings.Contains(err.Error(), "Meyer") {
 			t.Errorf("%q: %+v, %v", row, d, err)
 		}
 	}
-	for _, names := range []string{"id,0,1,2,3\n", "2019,2020,2021\n", "24h,5-10,a1,1.b,nan,inf\n", "v1.2.3,x\n"} {
+	for _, names := range []string{"id,0,1,2,3\n", "2019,2020,2021\n", "400,410,420\n", "id;350,5;351;351,5\n", "24h,5-10,a1,1.b,nan,inf\n", "v1.2.3,x\n"} {
 		if _, err := Header(strings.NewReader(names), "f"); err != nil {
 			t.Errorf("%q: %v", names, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -82,21 +83,30 @@ func likeValue(name string) bool {
 
 var date = regexp.MustCompile(`^\d{1,4}([-./])\d{1,2}([-./])\d{1,4}([ T].*)?$`)
 
-// numbered reports whether all names that are like values are whole numbers in a row, at least
-// three: names that a program made.
+// numbered reports whether the names that are like values are numbers in equal steps, at least
+// three, as of channels or wavelengths: few rows of values are.
 func numbered(names []string) bool {
-	var count, last int
+	var marks []float64
 	for _, name := range names {
 		if !likeValue(name) {
 			continue
 		}
-		v, err := strconv.Atoi(strings.TrimSpace(name))
-		if err != nil || count > 0 && v != last+1 {
+		v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(name), ",", "."), 64)
+		if err != nil {
+			return false // a date
+		}
+		marks = append(marks, v)
+	}
+	if len(marks) < 3 || marks[0] == marks[1] {
+		return false
+	}
+	step := marks[1] - marks[0]
+	for i := 2; i < len(marks); i++ {
+		if math.Abs(marks[i]-marks[i-1]-step) > 1e-6*math.Abs(step) {
 			return false
 		}
-		count, last = count+1, v
 	}
-	return count >= 3
+	return true
 }
 
 // errQuote is a header whose end cannot be told: what follows it may be values.
