@@ -8,13 +8,17 @@ import (
 	"covey/internal/linalg"
 )
 
+// allEigen is the most columns of which all eigenvalues are computed. Of more, what is taken for
+// them is too little where many are close to the leading ones: long rows then seem to differ.
+const allEigen = 512
+
 // hidden reports whether the longest rows show directions that those clipped low do not: whether of
 // the variance of the high clip, along its leading directions that stand clear of noise, the
 // components of the low clip have less than they should.
 func hidden(low, high Release, d, k int, sure float64) (bool, error) {
 	m := momentOf(high).matrix(d)
 	seen := d
-	if d > linalg.DenseEigen { // all of them would take long, and every site computes this
+	if d > allEigen { // all of them would take long, and every site computes this
 		seen = k
 	}
 	w, values, ok := linalg.LeadingEigen(m, seen)

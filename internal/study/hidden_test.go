@@ -40,10 +40,10 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestWiderOfManyColumns: above linalg.DenseEigen the decision is that of all eigenvalues: a
+// TestWiderOfManyColumns: above allEigen the decision is that of all eigenvalues: a
 // direction that only long rows have is seen, and noise alone is not one. A seed fixes the noise.
 func TestWiderOfManyColumns(t *testing.T) {
-	const d = linalg.DenseEigen + 20
+	const d = allEigen + 20
 	p := &Plan{Iota: 0.2}
 	rng := rand.New(rand.NewPCG(5, 6))
 	matrix := func(tau float64, values ...float64) Release {
@@ -72,5 +72,21 @@ func TestWiderOfManyColumns(t *testing.T) {
 		if got, err := hidden(low, c.high, d, 2, p.parts().sure); err != nil || got != c.want {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
+	}
+}
+
+// TestWiderOfAFlatSpectrum: long rows that show the same do not seem to differ, also of 300 columns
+// a quarter of which are as strong as the components.
+func TestWiderOfAFlatSpectrum(t *testing.T) {
+	const d = 300
+	rng, values := rand.New(rand.NewPCG(7, 8)), make([]float64, d)
+	for j := range values {
+		if values[j] = 1; j >= d/4 {
+			values[j] = 0.95 - 0.9*float64(j-d/4)/float64(d-d/4)
+		}
+	}
+	low, high := packedRelease(noisy(rng, values, 0, 0.019), 1, 0.019), packedRelease(noisy(rng, values, 0, 0.06), 1, 0.06)
+	if got, err := hidden(low, high, d, 2, (&Plan{Iota: 0.2}).parts().sure); err != nil || got {
+		t.Errorf("long rows seem to differ: %v, %v", got, err)
 	}
 }
