@@ -37,13 +37,20 @@ func (r *Result) Steps() []Step {
 
 // Done says in words what found the components.
 func (r *Result) Done() string {
-	steps := 0
+	steps, parts := 0, 0
 	for _, rel := range r.Releases {
-		if rel.Kind == study.KindPower {
+		switch rel.Kind {
+		case study.KindPower:
 			steps++
+		case study.KindMoment:
+			parts++
 		}
 	}
-	return DoneText(r.Method, steps)
+	text := DoneText(r.Method, steps)
+	if parts > 0 && r.Method == proposal.MethodPower { // where auto started the rounds
+		text = "two parts of a covariance and " + text
+	}
+	return text
 }
 
 // DoneText says what so many power rounds and, with the covariance's method, one covariance are.

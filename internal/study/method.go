@@ -16,6 +16,9 @@ type Method struct {
 	Name string
 	// Sphere reports whether power iteration works on rows divided by their lengths.
 	Sphere bool
+	// Mixed reports whether the first two parts of a covariance decide what the rest of its budget
+	// buys: the last part, or power rounds that start at the components so far.
+	Mixed bool
 
 	asked   string // the proposal's
 	columns string // in words
@@ -50,14 +53,16 @@ const decideBy = 2
 func methodOf(p *Plan) Method {
 	s := p.Proposal.Spec
 	m := Method{Name: s.Method, asked: s.Method, columns: proposal.ColumnsText(len(s.Columns), p.D), d: p.D, n: p.N, iota: p.Iota}
+	m.Sphere = s.Rows == proposal.RowsSphere || s.Rows == proposal.RowsAuto && p.Iota > iotaSphere
 	switch {
 	case m.asked != proposal.MethodAuto:
 	case p.D > proposal.MaxCovariance:
 		m.Name = proposal.MethodPower
 	case p.Iota <= iotaEnough:
-		m.Name = proposal.MethodCovariance
+		if m.Mixed = m.Sphere && p.mixes(); !m.Mixed {
+			m.Name = proposal.MethodCovariance
+		}
 	}
-	m.Sphere = s.Rows == proposal.RowsSphere || s.Rows == proposal.RowsAuto && p.Iota > iotaSphere
 	m.factor = 1.25
 	if m.Sphere {
 		m.factor = max(0.9, 1.2-0.075*float64(p.K-1))
@@ -107,6 +112,9 @@ func (m *Method) Rule() string {
 		return m.asked + ", as asked"
 	case m.d > proposal.MaxCovariance:
 		return fmt.Sprintf("auto takes power: %s are more than the %d of a covariance", m.columns, proposal.MaxCovariance)
+	case m.Mixed:
+		return fmt.Sprintf("auto takes covariance by public sizes, ι = σ/Δ·d^1.5/n = %.2g is at most %g; but if its first two parts say that it would lose over %g%% of the variance, %d power rounds from their components take the place of the last part",
+			m.iota, iotaEnough, 100*mixedLoss, mixedRounds)
 	case m.Name == proposal.MethodCovariance:
 		return fmt.Sprintf("auto takes covariance by public sizes: its noise, ι = σ/Δ·d^1.5/n = %.2g, is at most %g of the signal for %s and %d units", m.iota, iotaEnough, m.columns, m.n)
 	}
@@ -137,6 +145,8 @@ func (m *Method) decide(radii map[Kind]float64) (method, why string) {
 // MethodWhy says why a study of these releases took its method.
 func (p *Plan) MethodWhy(releases []Release) string {
 	switch {
+	case p.Method.Mixed:
+		return p.mixedWhy(releases)
 	case p.Method.Name == proposal.MethodAuto:
 		c := p.Start()
 		for i, r := range releases {

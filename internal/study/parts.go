@@ -70,6 +70,9 @@ func (t *transition) moment() error {
 		if hides {
 			c.Radii[KindMoment] = high
 		}
+		if t.Method.Mixed {
+			return t.mix(moments, low < high && !hides)
+		}
 	}
 	return nil
 }

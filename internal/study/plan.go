@@ -159,6 +159,9 @@ func (p *planner) setRounds() error {
 	if p.Method.Name == proposal.MethodCovariance {
 		p.Rounds = 1
 	}
+	if p.Method.Mixed {
+		p.Rounds = mixedRounds
+	}
 	if p.Rounds == 0 {
 		t := math.Ceil(s.C * math.Log(math.E*float64(p.D)) / s.Alpha)
 		if t > proposal.MaxRounds {

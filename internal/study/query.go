@@ -75,7 +75,11 @@ func (p *planner) setQueries() error {
 	for _, q := range last {
 		left -= q.share
 	}
-	p.addMethods(left)
+	if p.Method.Mixed {
+		p.addMixed(left)
+	} else {
+		p.addMethods(left)
+	}
 	p.Queries = append(p.Queries, last...)
 	if err := p.setSlots(); err != nil { // the checks of no more queries leave some of δ
 		return err

@@ -179,11 +179,10 @@ func (f *forecast) center(squares []float64, units float64) float64 {
 	return 1 / precision
 }
 
-func (f *forecast) covariance(lambda []float64, units float64) *noisy {
-	p := f.plan
-	squares := lengths(lambda, rand.New(rand.NewPCG(1, 1)))
-	precision := 0.0
-	for i, q := range f.moments {
+// spread is the noise of the diagonal of parts of a covariance together, over the mean eigenvalue.
+func (f *forecast) spread(parts []study.Query, squares []float64, units float64) float64 {
+	p, precision := f.plan, 0.0
+	for i, q := range parts {
 		bound, public := p.Proposal.Spec.NormBound.Public()
 		bound *= bound
 		if !public {
@@ -197,7 +196,13 @@ func (f *forecast) covariance(lambda []float64, units float64) *noisy {
 		s := f.noise(q, bound, units) / (part / float64(p.D)) // of the trace
 		precision += 1 / (s * s)
 	}
-	out := &noisy{k: p.K, s: 1 / math.Sqrt(precision), n: float64(p.N) * units, center: f.center(squares, units)}
+	return 1 / math.Sqrt(precision)
+}
+
+func (f *forecast) covariance(lambda []float64, units float64) *noisy {
+	p := f.plan
+	squares := lengths(lambda, rand.New(rand.NewPCG(1, 1)))
+	out := &noisy{k: p.K, s: f.spread(f.moments, squares, units), n: float64(p.N) * units, center: f.center(squares, units)}
 	if p.Proposal.Spec.Standardizes() {
 		out.learned = 2 / float64(p.D)
 	}
@@ -225,7 +230,11 @@ func (f *forecast) covariance(lambda []float64, units float64) *noisy {
 func (f *forecast) power(lambda []float64, units float64) *shape {
 	p := f.plan
 	s := &shape{d: p.D, k: p.K, n: float64(p.N) * units, sphere: p.Method.Sphere}
-	s.center = f.center(lengths(lambda, rand.New(rand.NewPCG(1, 1))), units)
+	squares := lengths(lambda, rand.New(rand.NewPCG(1, 1)))
+	s.center = f.center(squares, units)
+	if p.Method.Mixed {
+		s.first = &begun{s: f.spread(f.moments[:2], squares, units), kept: 1}
+	}
 	rng := rand.New(rand.NewPCG(2, 2))
 	a, length, quantile := lambda, math.Sqrt(float64(p.D)), p.Method.StepQuantile()
 	if s.sphere {
@@ -271,7 +280,7 @@ func (f *forecast) power(lambda []float64, units float64) *shape {
 		at := late
 		if public := p.Radius; public > 0 {
 			at = public
-		} else if t < 2 {
+		} else if t < 2 && s.first == nil {
 			at = (early + late) / 2
 		}
 		s.tau = append(s.tau, f.noise(q, at, units)/theta)

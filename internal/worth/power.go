@@ -95,6 +95,16 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 		return heavyWhy, nil
 	}
 	mine := features(seen, vectors)
+	if p.Method.Mixed {
+		why, err := out.begins(p, r, sky)
+		if why != "" || err != nil || sky.first == nil {
+			return why, err
+		}
+		for i, v := range seen {
+			sky.tau[i] = v.tau * float64(r.D)
+		}
+		mine = append(append(mine, sky.first.shown...), math.Log(theta*float64(r.D)))
+	}
 	draws := sky.draw(p)
 	rank := ranks(r.Components, vectors)
 	fit, rest, err := learn(draws)
@@ -102,6 +112,10 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 		return "", err
 	}
 	out.infer(mine, fit, rest, rank)
+	if sky.first != nil {
+		out.Share.widen()
+		out.Unfinished = false // nobody can ask for more of these rounds
+	}
 	top := 0.0
 	for _, v := range r.ExplainedVariance {
 		top += v

@@ -24,6 +24,8 @@ type shape struct {
 	// rows about such a center have its direction, too. A result's bounds do not simulate it (see
 	// mostBlurredRounds).
 	center float64
+	// first is the covariance whose components the rounds start at; nil for a uniform start.
+	first *begun
 }
 
 // draws bounds: few enough for some seconds on one processor, many enough for the regression.
@@ -37,7 +39,10 @@ const (
 
 func (s *shape) count() int {
 	work, most := float64(len(s.tau)*s.d*s.k)*(40+12*float64(s.k)), mostDraws
-	if s.k == 1 {
+	switch {
+	case s.first != nil: // all are of spectra much like the study's
+		most = leastDraws
+	case s.k == 1:
 		most = mostSingle
 	}
 	return max(leastDraws, min(most, int(drawsWork/work))) / batch * batch
@@ -83,7 +88,7 @@ const usualSize = 0.9
 
 // one simulates one study of the public family.
 func (s *shape) one(rng *rand.Rand) draw {
-	lambda := spectrumLaw(rng, s.d)
+	lambda := s.spectrum(rng)
 	switch i, u := rng.IntN(s.k), rng.Float64(); {
 	case i+1 == s.d:
 	case u < tied:
@@ -98,9 +103,20 @@ func (s *shape) one(rng *rand.Rand) draw {
 	return s.made(w, s.alike(rng, w))
 }
 
+// spectrum draws one of the public family, much like that of the covariance that rounds started at.
+func (s *shape) spectrum(rng *rand.Rand) []float64 {
+	if s.first == nil {
+		return spectrumLaw(rng, s.d)
+	}
+	return s.first.near(func() []float64 { return spectrumLaw(rng, s.d) })
+}
+
 // alike simulates rounds that show the noise to signal that the study's did: what a first try shows
 // of the signal is what the second one's noise is relative to.
 func (s *shape) alike(rng *rand.Rand, w *world) []round {
+	if s.first != nil {
+		return s.rounds(rng, w, w.unit)
+	}
 	size := scaleOf(s.rounds(rng, w, usualSize))
 	return s.rounds(rng, w, max(0.1, min(1, size)))
 }
@@ -119,9 +135,12 @@ type world struct {
 	damp   []float64   // by the clip
 	off    []float64   // the center, in the unit of √a; nil for none
 	start  [][]float64 // not orthonormal
+	shown  []float64   // by a covariance whose components the start is
+	unit   float64     // of noise where the start is one
 }
 
-func (s *shape) world(rng *rand.Rand, lambda []float64) *world {
+// seen are eigenvalues as rounds see them, over the leading ones' mean.
+func (s *shape) seen(lambda []float64) []float64 {
 	a := lambda
 	if s.sphere {
 		a = sphere(lambda)
@@ -131,12 +150,27 @@ func (s *shape) world(rng *rand.Rand, lambda []float64) *world {
 		top += v / float64(s.k)
 	}
 	a = append([]float64(nil), a...)
-	root := make([]float64, s.d)
 	for i := range a {
 		a[i] /= top
+	}
+	return a
+}
+
+func (s *shape) world(rng *rand.Rand, lambda []float64) *world {
+	a := s.seen(lambda)
+	root := make([]float64, s.d)
+	for i := range a {
 		root[i] = math.Sqrt(a[i] / math.Sqrt(s.n))
 	}
 	w := &world{lambda: lambda, a: a, root: root, damp: damping(rng, a[:s.k]), start: normals(rng, s.k, s.d)}
+	if s.first != nil {
+		w.start, w.shown = s.first.begin(rng, a, s.k, s.n)
+		clip := 0.0
+		for _, v := range w.damp {
+			clip += v / float64(s.k)
+		}
+		w.unit = moments(a)[0] * clip / s.first.kept * math.Exp(misread*rng.NormFloat64())
+	}
 	if s.center > 0 {
 		mean := 0.0
 		for _, v := range a {
@@ -186,8 +220,12 @@ func (s *shape) rounds(rng *rand.Rand, w *world, size float64) []round {
 // made is the draw of simulated rounds.
 func (s *shape) made(w *world, seen []round) draw {
 	output := s.output(seen)
+	shown := features(seen, output)
+	if s.first != nil {
+		shown = append(append(shown, w.shown...), math.Log(scaleOf(seen)/w.unit))
+	}
 	return draw{
-		features: features(seen, output), share: captured(w.lambda, output), tilt: tilts(output),
+		features: shown, share: captured(w.lambda, output), tilt: tilts(output),
 		finished: s.noiseless(w.a, w.lambda, w.start),
 	}
 }

@@ -9,6 +9,8 @@ func init() {
 		derive     = "internal/clip/derive.go"
 		answer     = "internal/answer/answer.go"
 		start      = "internal/proposal/start.go"
+		studyMixed = "internal/study/mixed.go"
+		worthMixed = "internal/worth/mixed.go"
 	)
 	tables = append(tables, []mutant{
 		{"auto pays for deciding where public sizes decide", 0, []edit{{"internal/study/method.go", "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
@@ -23,6 +25,17 @@ func init() {
 			{studyHidden, "values[clear] > standsClear*s*math.Sqrt(2*float64(d))", "values[clear] > 0*s"},
 			{studyHidden, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
+		{"long rows of a flat spectrum seem to differ", 0, []edit{{studyHidden, "const allEigen = 512", "const allEigen = 256"}}, in("study", "TestWiderOfAFlatSpectrum"), killer{}},
+		{"rounds follow though a covariance loses little", 0, []edit{{studyMixed, "loss > mixedLoss && but", "loss > 0 && but"}}, in("study", "TestMixed"), killer{}},
+		{"rounds follow though components are told apart", 0, []edit{{studyMixed, "but = \"it tells components apart\"", "but += \"\""}}, in("study", "TestMixed"), killer{}},
+		{"rounds follow though noise hides where they should begin", 0, []edit{{studyMixed, "leastSpread = 0.3", "leastSpread = -2"}}, in("study", "TestMixed"), killer{}},
+		{"rounds follow though long rows differ", 0, []edit{{studyParts, "low < high && !hides)", "true)"}}, in("study", "TestMixed"), killer{}},
+		{"rounds begin anywhere", 0, []edit{{studyMixed, "proposal.MethodPower, linalg.Flat(x)", "proposal.MethodPower, t.c.X[:len(x)*t.D]"}}, in("study", "TestMixed"), killer{}},
+		{"rounds cost more than the part whose place they take", 0, []edit{{studyMixed, "share: (rest - radius) * stepShare", "share: left * stepShare"}}, in("study", "TestMixes"), killer{}},
+		{"worth: noise stays in what a covariance shows", 0, []edit{{worthMixed, "	m[1] -= v\n", ""}}, in("worth", "TestBegin"), killer{}},
+		{"worth: rounds from a covariance have a bound with heavy tails", 0, []edit{{worthMixed, "if a.heavy(p, &ended) {", "if false {"}}, in("worth", "TestMixedReport"), killer{}},
+		{"worth: rounds from a covariance are compared with any spectrum", 0, []edit{{worthMixed, "best, least = lambda, distance", "best, least = lambda, -1"}}, in("worth", "TestNear"), killer{}},
+		{"worth: a clip of several directions keeps what one of one does", 0, []edit{{worthMixed, "half := float64(k) / 2", "half := 0.5"}}, in("worth", "TestKept"), killer{}},
 		{"a part clipped too low is added", 0, []edit{{studyMoment, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
 		{"parts of a covariance are added without their weights", 0, []edit{{studyMoment, "w := ratio / (tau * tau)", "w := ratio / (tau / tau)"}}, in("study", "TestPooledMoment"), killer{}},
 		{"the first mean has no part in the center", 0, []edit{{course, "sum += float64(ratio * ratio)", "sum += 0 * ratio"}}, in("study", "TestCenterCountsEachMean"), killer{}},
