@@ -87,7 +87,7 @@ func (p *Plan) mixedLoss(low, high Release) (loss float64, but string, component
 	shares := p.parts().shares
 	whole := shares[0] + shares[1] // of the noise's variance, in a whole covariance
 	v, rest, top := float64(m.Tau*m.Tau)/2, p.D-p.K, 0.0
-	_, square := bulk(m.matrix(p.D), nil)
+	_, square := linalg.Bulk(m.matrix(p.D), nil)
 	if noise := float64(v * float64(p.D)); !(square-noise > float64(leastSpread*noise)) {
 		but = "it shows little but noise"
 	}
