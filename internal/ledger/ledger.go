@@ -97,12 +97,19 @@ func openDB(path string, h hooks) (db *bbolt.DB, err error) {
 			db, err = nil, &LostError{File: dbName, Reason: fmt.Sprintf("is damaged (%v)", p)}
 		}
 	}()
-	db, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, InitialMmapSize: mapped, OpenFile: h.openDB})
+	o := &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, InitialMmapSize: mapped, OpenFile: h.openDB}
+	db, err = bbolt.Open(path, 0o600, o)
+	if errors.Is(err, syscall.ENOMEM) { // a limit of addresses (RLIMIT_AS): the file's length alone
+		o.InitialMmapSize = 0
+		db, err = bbolt.Open(path, 0o600, o)
+	}
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, ErrLocked
 	case err == nil:
-		db.AllocSize = growBy
+		if o.InitialMmapSize == mapped {
+			db.AllocSize = growBy
+		}
 		return db, nil
 	}
 	if _, ok := errors.AsType[*fs.PathError](err); ok {

@@ -13,8 +13,12 @@ const mapped = 1 << 30
 // rest lets the system take back the pages that tx's database has in memory through bbolt's map.
 // They are a file's, so that locking them (internal/memory) keeps nothing off the disk; they come
 // back from the system's file cache as they are read. No address beyond the map may be named: what
-// is there would be lost. A failure leaves the pages in memory.
+// is there would be lost, so that nothing is done where less was mapped (openDB). A failure leaves
+// the pages in memory.
 func rest(tx *bbolt.Tx) {
+	if tx.DB().AllocSize != growBy {
+		return
+	}
 	at, size := tx.DB().Info().Data, uintptr(min(tx.Size(), mapped))
 	unix.Syscall(unix.SYS_MUNLOCK, at, size, 0)
 	unix.Syscall(unix.SYS_MADVISE, at, size, unix.MADV_DONTNEED)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestReadPagesAreGivenBack: what was read of ledger.db does not stay in this process's memory, and
@@ -38,6 +40,53 @@ func TestReadPagesAreGivenBack(t *testing.T) {
 		if n := resident(t, dbName); n > 1<<20 {
 			t.Errorf("%d bytes of %s are in memory", n, dbName)
 		}
+	}
+}
+
+// TestFewAddresses: a ledger opens where a limit leaves no room for the whole map, and gives no
+// pages back, since what lies behind a shorter map is not the ledger's.
+func TestFewAddresses(t *testing.T) {
+	dir := t.TempDir()
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil {
+		t.Fatal(err)
+	}
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := strconv.ParseUint(strings.Fields(string(statm))[0], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := limit
+	few.Cur = min(limit.Cur, pages*uint64(os.Getpagesize())+mapped/2)
+	if err := unix.Setrlimit(unix.RLIMIT_AS, &few); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(dir)
+	if err := unix.Setrlimit(unix.RLIMIT_AS, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a := Approval{Study: [32]byte{1}, Name: "x", Population: "people", Proposal: []byte("proposal"), Rho: 0.1, CapRho: 1, By: ByPolicy, Time: time.Unix(0, 0)}
+	if err := l.Approve(a); err != nil {
+		t.Fatal(err)
+	}
+	value := bytes.Repeat([]byte("a"), 2<<20)
+	for query := range 4 {
+		if err := l.Journal(a.Study).Final(query, query, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, ok := l.Journal(a.Study).FinalResult(0); !ok || !bytes.Equal(got, value) {
+		t.Fatalf("%d bytes, %v", len(got), ok)
+	}
+	if n := resident(t, dbName); n < len(value) {
+		t.Errorf("%d bytes of %s are in memory, of %d that were read", n, dbName, len(value))
 	}
 }
 
