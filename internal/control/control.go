@@ -200,7 +200,9 @@ func reply(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if file, ok := v.(*os.File); ok && err == nil {
 		defer file.Close()
-		io.Copy(w, file)
+		if _, err := io.Copy(w, file); err != nil {
+			panic(http.ErrAbortHandler) // else what came so far ends as a whole file does
+		}
 		return
 	}
 	if err != nil {

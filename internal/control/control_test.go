@@ -1,6 +1,9 @@
 package control
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,5 +35,19 @@ func TestLongSocketPath(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 	if _, err := listen(dir); err == nil || !strings.Contains(err.Error(), "103 bytes") {
 		t.Errorf("with a temporary directory as long: %v", err)
+	}
+}
+
+// TestUnreadFileIsNoFile: a file that cannot be read to its end does not come as a shorter one.
+func TestUnreadFileIsNoFile(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		file, err := os.OpenFile(filepath.Join(t.TempDir(), "file"), os.O_CREATE|os.O_WRONLY, 0o600)
+		reply(w, file, err)
+	}))
+	defer server.Close()
+	if got, err := http.Get(server.URL); err == nil {
+		defer got.Body.Close()
+		text, err := io.ReadAll(got.Body)
+		t.Errorf("%q, %v", text, err)
 	}
 }
