@@ -8,6 +8,7 @@ import (
 	"flag"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -367,7 +368,9 @@ func TestEveryByte(t *testing.T) {
 	for i := 0; i < len(good); i += step {
 		text := slices.Clone(good)
 		text[i] ^= 1
-		if _, err := Verify(text); err == nil {
+		v, err := Verify(text)
+		readAlike(t, text, v, err)
+		if err == nil {
 			verified++
 			if got := content(t, text); got != want {
 				t.Errorf("byte %d: another result verifies", i)
@@ -394,6 +397,16 @@ func content(t testing.TB, text []byte) string {
 	return string(canonical)
 }
 
+// readAlike wants Read to find of text what Verify found, which reads it twice: of two faults the
+// other one may come first.
+func readAlike(t *testing.T, text []byte, v *Verified, err error) {
+	t.Helper()
+	_, whole, fault := Read(bytes.NewReader(text))
+	if (err == nil) != (fault == nil) || !reflect.DeepEqual(v, whole) {
+		t.Errorf("Verify gave %+v, %v, Read %+v, %v", v, err, whole, fault)
+	}
+}
+
 // FuzzVerify puts text in the place of a part of a good file, or of all of it:
 // nothing panics, and nothing verifies that does not say what the good file says. (A
 // fuzzer that could sign would find other results.)
@@ -405,6 +418,9 @@ func FuzzVerify(f *testing.F) {
 	f.Add(uint(0), uint(len(good)), []byte("null"))
 	f.Add(at(`"name"`), uint(0), []byte(`"nAme":"heights",`))
 	f.Add(at(`"releases"`), uint(0), []byte(`"releases":[],`))
+	f.Add(at(`"releases"`), uint(10), []byte(`"\u0072eleases"`))
+	f.Add(at(`"releases"`)+13, uint(0), []byte(`null,`))
+	f.Add(at(`"releases"`)+13, uint(0), []byte(`{},`))
 	f.Add(at(`0.000001`), uint(8), []byte(`1e-6`))
 	f.Add(at(`"outputs"`), uint(9), []byte(`"\u006futputs"`))
 	f.Add(at(`"signature"`)+20, uint(3), []byte("AAA"))
@@ -414,6 +430,7 @@ func FuzzVerify(f *testing.F) {
 		removed = min(removed, uint(len(good))-at)
 		text := slices.Concat(good[:at], put, good[at+removed:])
 		v, err := Verify(text)
+		readAlike(t, text, v, err)
 		if err != nil {
 			if _, ok := errors.AsType[*VerifyError](err); !ok || v != nil {
 				t.Fatalf("%v, %v", v, err)
