@@ -24,7 +24,7 @@ func init() {
 			{"internal/secagg/witness.go", "wrong < len(list) {", "wrong < len(list)-1 {"},
 		}, in("secagg", "TestConfirmations"), killer{}},
 		{"sign: a certificate of another U", 0, []edit{
-			{"internal/result/sites.go", "release.Survivors, r.Certificates[i])", "secagg.Survivors(releases[0].Survivors), r.Certificates[i])"},
+			{"internal/result/sites.go", "release.Survivors, r.Certificates[i])", "append(release.Survivors[:0:0], r.Releases[0].Survivors...), r.Certificates[i])"},
 		}, in("result", "TestVerifySites"), killer{}},
 		{"sign: verify without certificates", 0, []edit{
 			{"internal/result/sites.go", "	for i, release := range r.Releases {\n		if certified(i)", "	for i, release := range r.Releases[:0] {\n		if certified(i)"},
