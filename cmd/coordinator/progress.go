@@ -131,7 +131,7 @@ func awaited(v outline.View, all bool) []string {
 }
 
 // without are the sites that a running study goes on without, each with why: one that is away too
-// long is waited for no more.
+// long is no longer waited for.
 func without(v outline.View) []string {
 	var out []string
 	for _, s := range v.Sites {

@@ -259,8 +259,8 @@ func TestWaitsInVain(t *testing.T) {
 	}
 }
 
-// TestAwayAndNotAwaited: the leader's page tells an operator of a site that has no link and is
-// waited for no more.
+// TestAwayAndNotAwaited: the leader's page tells an operator of a site that has no link and is no
+// longer waited for.
 func TestAwayAndNotAwaited(t *testing.T) {
 	const said = "(away: the query goes on without it)"
 	for name, c := range map[string]struct {

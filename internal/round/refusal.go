@@ -2,7 +2,7 @@ package round
 
 import "covey/internal/study"
 
-// departure is a site's refusal; the zero departure is none.
+// departure is a site's refusal. The zero departure means that the site has not refused.
 type departure struct {
 	code    study.Code
 	culprit study.Seat

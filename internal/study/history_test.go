@@ -15,7 +15,7 @@ import (
 
 // TestEarlierIsAllThatNextReads: a party that keeps no releases but those that Earlier lists, and
 // of them what is left when they are spent, goes the same way as one that keeps all: agents do, and
-// hold no more.
+// hold nothing else.
 func TestEarlierIsAllThatNextReads(t *testing.T) {
 	for name, text := range texts.Studies {
 		t.Run(name, func(t *testing.T) {
