@@ -22,10 +22,17 @@ func TestMissedEndIsTold(t *testing.T) {
 		Options: Options{Seed: 3, Dir: t.TempDir(), Coordinators: 3, Sites: 4}, Studies: studies, Quiet: true,
 		Spec: func(_ int, s *proposal.Spec) { s.Rounds, s.Radius, s.OnDropout = 1, "3", proposal.DropoutContinue },
 		before: func(f *Federation, _ *faults, k int) {
-			if k == studies-1 {
-				missed = f.agents[1]
-				missed.arm(&trap{point: "ledger.finish", phase: failpoint.Before, do: func(p *process) error { p.kill(); return errKilled }})
+			if k > 0 {
+				return
 			}
+			// A study is over at the coordinator before each site has written so: the last one is told
+			// by counting those of this site.
+			ended := map[[32]byte]bool{}
+			missed = f.agents[1]
+			missed.arm(&trap{point: "ledger.finish", phase: failpoint.Before, match: func(e failpoint.Event) bool {
+				ended[e.Study] = true
+				return len(ended) == studies
+			}, do: func(p *process) error { p.kill(); return errKilled }})
 		},
 		after: func(f *Federation, k int, last proposal.Digest) {
 			if k != studies-1 {
