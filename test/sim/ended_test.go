@@ -25,8 +25,8 @@ func TestMissedEndIsTold(t *testing.T) {
 			if k > 0 {
 				return
 			}
-			// A study is over at the coordinator before each site has written so: the last one is told
-			// by counting those of this site.
+			// A study is over at the coordinator before each site has written so: the last one is
+			// told by counting those of this site.
 			ended := map[[32]byte]bool{}
 			missed = f.agents[1]
 			missed.arm(&trap{point: "ledger.finish", phase: failpoint.Before, match: func(e failpoint.Event) bool {
