@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -81,7 +80,7 @@ func showKernel(s summary) string {
 	head := []string{"512 MB, one direction, d ="}
 	lines := [][]string{
 		{"AVX2, share of the read"}, {"portable Go, share of the read"},
-		{"float32's rows a second by float64's"}, {"two cores by one"}, {"in a mapped file by in memory"},
+		{"float32's rows a second by float64's"}, {"two cores by one"},
 	}
 	for _, d := range dims {
 		head = append(head, count(float64(d)))
@@ -92,7 +91,6 @@ func showKernel(s summary) string {
 			s.by(at("float64", 1, "read"), at("float64", 1, "portable"), cpu, 1),
 			s.by(at("float64", 1, best), at("float32", 1, best), cpu, 1),
 			s.by(at("float64", 1, best), at("float64", 2, best), "ns/op", 1),
-			s.by(at("mapped", 1, s.path(d, 2)), at("float64", 1, s.path(d, 2)), cpu, 1), // labeled by the fastest
 		} {
 			lines[i] = append(lines[i], cell)
 		}
@@ -103,42 +101,7 @@ func showKernel(s summary) string {
 		out += fmt.Sprintf("\nAt d = 256 one step of %d directions is %s times as fast as %d of one; AVX-512 is %s times as fast as AVX2.", k, s.by(one, all, cpu, float64(k)), k,
 			s.by(sum(256, k, "float64", 1, "avx2"), sum(256, k, "float64", 1, "avx512"), cpu, 1))
 	}
-	return out + "\n\n" + s.kernelGrowth() + "\n" + s.kernelMoment()
-}
-
-// kernelMoment is what a product of the covariance takes.
-func (s summary) kernelMoment() string {
-	head := []string{"covariance, ns a product, d ="}
-	var lines [][]string
-	for _, impl := range []string{"AVX512", "AVX2", "portable"} {
-		lines = append(lines, []string{impl})
-	}
-	for _, d := range []int{64, 256, 1000} {
-		head = append(head, count(float64(d)))
-		for i := range lines {
-			lines[i] = append(lines[i], s.median(fmt.Sprintf("Moment/d=%d/impl=%s", d, strings.ToLower(lines[i][0])), "cpu-ns/product", 1))
-		}
-	}
-	return markdown(append([][]string{head}, lines...)...)
-}
-
-// kernelGrowth is the best path next to the read, by the number of rows and of columns.
-func (s summary) kernelGrowth() string {
-	out := [][]string{{"best path, share of the read"}, {"ns a value"}}
-	for _, l := range s.lines {
-		name, impl, _ := strings.Cut(l.bench, "/impl=")
-		var d, size int
-		if n, _ := fmt.Sscanf(name, "Growth/d=%d/MB=%d", &d, &size); n != 2 || impl == "read" || l.unit != cpu {
-			continue
-		}
-		out[0] = append(out[0], s.by(name+"/impl=read", l.bench, cpu, 1))
-		out[1] = append(out[1], number(l.median/float64(size<<17)))
-	}
-	head := []string{"128 MB, d ="}
-	for i := range out[0][1:] {
-		head = append(head, count(math.Pow(4, float64(i+2))))
-	}
-	return markdown(head, out[0], out[1])
+	return out
 }
 
 func showOpenBLAS(s summary) string {
@@ -195,16 +158,8 @@ func fields(bench string) map[string]string {
 	return out
 }
 
-// aims are the most that a ratio of the masks may be and, of setup, the bytes.
-var aims = map[string]string{
-	"Round/N=100 agent-ms": "0.55", "Round/N=100 coordinator-ms": "0.35", "Round/N=100 up-B": "1.03",
-	"Round/N=1000 agent-ms": "1", "Round/N=1000 coordinator-ms": "1", "Round/N=1000 up-B": "1",
-	"Setup/N=10 up-B": "40,000 B", "Setup/N=100 agent-ms": "0.15", "Setup/N=100 up-B": "400,000 B",
-	"Setup/N=1000 agent-ms": "0.2", "Setup/N=1000 up-B": "1.7",
-}
-
 func showMasks(s summary) string {
-	out := [][]string{{"", "before", "now", "now / before", "aim"}}
+	out := [][]string{{"", "median"}}
 	what := map[string]string{"Round": "round", "Setup": "setup (20 slots)", "Noise": "its distributed noise"}
 	units := map[string]string{"agent-ms": "agent ms", "coordinator-ms": "coordinator ms", "up-B": "bytes up"}
 	for _, l := range s.lines {
@@ -212,14 +167,10 @@ func showMasks(s summary) string {
 		if !ok {
 			continue
 		}
-		parts := strings.Split(strings.TrimPrefix(l.bench, "Masks/"), "/")
+		kind, _, _ := strings.Cut(strings.TrimPrefix(l.bench, "Masks/"), "/")
 		var n float64
 		fmt.Sscan(fields(l.bench)["N"], &n)
-		before, ratio := s.median(l.bench, "before-"+l.unit, 1), s.within(l.bench, "ratio-"+l.unit)
-		if ratio == missing {
-			before = "none"
-		}
-		out = append(out, []string{fmt.Sprintf("%s, N=%s, %s", what[parts[0]], count(n), unit), before, number(l.median), ratio, aims[parts[0]+"/"+parts[1]+" "+l.unit]})
+		out = append(out, []string{fmt.Sprintf("%s, N=%s, %s", what[kind], count(n), unit), number(l.median)})
 	}
 	return markdown(out...)
 }
@@ -236,11 +187,11 @@ func showStudy(s summary) string {
 }
 
 func showProcesses(s summary) string {
-	out := [][]string{{"", "7d9e52ab", "now"}}
+	out := [][]string{{"", "median"}}
 	for _, row := range []struct{ name, unit string }{
 		{"wall time, s", "wall-s"}, {"wall time of the first study, s", "first-wall-s"}, {"an agent's peak, MB", "peak-MB"}, {"what it may be, MB", "bound-MB"},
 	} {
-		out = append(out, []string{row.name, s.median("Processes/build=before", row.unit, 1), s.median("Processes/build=now", row.unit, 1)})
+		out = append(out, []string{row.name, s.median("Processes/build=now", row.unit, 1)})
 	}
 	return markdown(out...)
 }
@@ -289,17 +240,10 @@ func showLinks(s summary) string {
 }
 
 func showNoise(s summary) string {
-	out := [][]string{{"1,000 values", "ms"},
-		{"a site's draws, `\"wait\"`", s.median("Share/a_site_that_waits_for_all", "ns/op", 1e6)},
-		{"a site's draws, `\"continue\"`, 100 sites", s.median("Share/a_site", "ns/op", 1e6)},
-		{"what the coordinator takes away again, 90 of 100 sites", s.median("Share/a_sum_over_90", "ns/op", 1e6)}}
-	for _, l := range s.lines {
-		if strings.HasPrefix(l.bench, "Noise/") && l.unit == "coordinator-ms" {
-			f := fields(l.bench)
-			out = append(out, []string{fmt.Sprintf("the same within a round, %s sites, %s dropped", f["N"], f["dropped"]), number(l.median)})
-		}
-	}
-	return markdown(out...)
+	return markdown([]string{"1,000 values", "ms"},
+		[]string{"a site's draws, `\"wait\"`", s.median("Share/a_site_that_waits_for_all", "ns/op", 1e6)},
+		[]string{"a site's draws, `\"continue\"`, 100 sites", s.median("Share/a_site", "ns/op", 1e6)},
+		[]string{"what the coordinator takes away again, 90 of 100 sites", s.median("Share/a_sum_over_90", "ns/op", 1e6)})
 }
 
 func showCoordinator(s summary) string {
