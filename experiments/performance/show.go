@@ -104,20 +104,6 @@ func showKernel(s summary) string {
 	return out
 }
 
-func showOpenBLAS(s summary) string {
-	head, lines := []string{"the kernel, times OpenBLAS, d ="}, [][]string{}
-	for _, k := range []int{1, 4, 16} {
-		lines = append(lines, []string{fmt.Sprintf("k = %d", k)})
-	}
-	for _, d := range dims {
-		head = append(head, count(float64(d)))
-		for i, k := range []int{1, 4, 16} {
-			lines[i] = append(lines[i], s.by(sum(d, k, "float64", 1, "openblas"), sum(d, k, "float64", 1, s.path(d, k)), cpu, 1))
-		}
-	}
-	return markdown(append([][]string{head}, lines...)...)
-}
-
 func showData(s summary) string {
 	return markdown([]string{"64 columns, one core", "MB/s"},
 		[]string{"CSV of 17 digits, hashed", s.median("CSV/17_digits", "MB/cpu-s", 1)},
@@ -237,13 +223,6 @@ func showLinks(s summary) string {
 		}
 	}
 	return markdown(out...)
-}
-
-func showNoise(s summary) string {
-	return markdown([]string{"1,000 values", "ms"},
-		[]string{"a site's draws, `\"wait\"`", s.median("Share/a_site_that_waits_for_all", "ns/op", 1e6)},
-		[]string{"a site's draws, `\"continue\"`, 100 sites", s.median("Share/a_site", "ns/op", 1e6)},
-		[]string{"what the coordinator takes away again, 90 of 100 sites", s.median("Share/a_sum_over_90", "ns/op", 1e6)})
 }
 
 func showCoordinator(s summary) string {

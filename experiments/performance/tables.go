@@ -29,7 +29,7 @@ var tables = []table{
 		{dir: rows, pattern: "Growth", times: "5x", count: 3},
 		{dir: rows, pattern: "Moment", times: "10x", count: 3},
 	}},
-	{name: "openblas", minutes: 3, slow: true, show: showOpenBLAS, benches: []bench{
+	{name: "openblas", minutes: 3, slow: true, benches: []bench{
 		{dir: rows, tags: "openblas", pattern: "Sum/d=.*/k=(1|4|16)/store=float64/cores=1/impl=(openblas|avx2|avx512)", times: "3x", count: 3},
 	}},
 	{name: "data", minutes: 1.5, show: showData, benches: []bench{
@@ -58,7 +58,7 @@ var tables = []table{
 	{name: "agents-large", minutes: 15, slow: true, benches: []bench{peaks("TestPeaks", 60_000)}},
 	{name: "growth", minutes: 1.5, show: showGrowth, benches: []bench{{dir: house, pattern: "Growth", times: "1x", count: 3}}},
 	{name: "links", minutes: 1.5, show: showLinks, benches: []bench{{dir: house, pattern: "Links/delay=(0s|100ms)", times: "1x", count: 2}}},
-	{name: "noise", minutes: 0.5, show: showNoise, benches: []bench{
+	{name: "noise", minutes: 0.5, benches: []bench{
 		{dir: "internal/noise", pattern: "Share", times: "200ms", count: 5, flags: oneCore},
 		{dir: house, pattern: "Noise/N=(10|100)", times: "1x", count: 3},
 	}},
