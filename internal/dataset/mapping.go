@@ -66,73 +66,82 @@ type MappingError struct{ Key, Reason string }
 
 func (e *MappingError) Error() string { return e.Key + ": " + e.Reason }
 
+func mappingErrorf(key, format string, args ...any) error {
+	return &MappingError{key, fmt.Sprintf(format, args...)}
+}
+
 // Check returns the first fault of a mapping of a data set with that unit column, in the order of
 // its keys; nil if it is in order. The error is a *[MappingError].
 func (m Mapping) Check(unit string) error {
-	bad := func(key, format string, args ...any) error { return &MappingError{key, fmt.Sprintf(format, args...)} }
 	switch {
 	case !slices.Contains([]string{"", ",", ";", "\t", "|"}, m.Separator):
-		return bad("separator", `must be ",", ";", "tab" or "|", got %q`, m.Separator)
+		return mappingErrorf("separator", `must be ",", ";", "tab" or "|", got %q`, m.Separator)
 	case !slices.Contains([]string{"", ".", ","}, m.Decimal):
-		return bad("decimal", `must be "." or ",", got %q`, m.Decimal)
+		return mappingErrorf("decimal", `must be "." or ",", got %q`, m.Decimal)
 	case !slices.Contains([]string{"", ".", ",", "'", " "}, m.Thousands):
-		return bad("thousands", `must be ",", ".", "'" or " ", got %q`, m.Thousands)
+		return mappingErrorf("thousands", `must be ",", ".", "'" or " ", got %q`, m.Thousands)
 	case m.Thousands == m.decimal():
-		return bad("thousands", "must differ from decimal")
+		return mappingErrorf("thousands", "must differ from decimal")
 	case m.Encoding != "" && !slices.Contains(encodings, m.Encoding):
-		return bad("encoding", "must be one of %q, got %q", encodings, m.Encoding)
+		return mappingErrorf("encoding", "must be one of %q, got %q", encodings, m.Encoding)
 	case m.SkipRows < 0 || m.SkipRows > maxSkip:
-		return bad("skip_rows", "must be in 0..%d, got %d", maxSkip, m.SkipRows)
+		return mappingErrorf("skip_rows", "must be in 0..%d, got %d", maxSkip, m.SkipRows)
 	case m.SkipLast < 0 || m.SkipLast > maxSkip:
-		return bad("skip_last", "must be in 0..%d, got %d", maxSkip, m.SkipLast)
+		return mappingErrorf("skip_last", "must be in 0..%d, got %d", maxSkip, m.SkipLast)
 	case len(m.MissingValues) > maxMissing:
-		return bad("missing_values", "at most %d, got %d", maxMissing, len(m.MissingValues))
+		return mappingErrorf("missing_values", "at most %d, got %d", maxMissing, len(m.MissingValues))
 	case len(m.Columns) > maxMapped:
-		return bad("columns", "at most %d, got %d", maxMapped, len(m.Columns))
+		return mappingErrorf("columns", "at most %d, got %d", maxMapped, len(m.Columns))
 	}
 	if why := formFault(m.Dates); why != "" {
-		return bad("dates", "%s", why)
+		return mappingErrorf("dates", "%s", why)
 	}
 	for i, text := range m.MissingValues {
 		if why := textFault(text); why != "" {
-			return bad(fmt.Sprintf("missing_values[%d]", i), "%s", why)
+			return mappingErrorf(fmt.Sprintf("missing_values[%d]", i), "%s", why)
 		}
 	}
 	from := map[string]string{}
 	for _, name := range m.names() {
-		f, key := m.Columns[name], "columns."+name
+		key := "columns." + name
 		if why := textFault(name); why != "" {
-			return bad(key, "the name %s", why)
+			return mappingErrorf(key, "the name %s", why)
 		}
-		source := f.Name
-		if source == "" {
-			source = name
-		}
+		source := cmp.Or(m.Columns[name].Name, name)
 		if why := textFault(source); why != "" {
-			return bad(key+".from", "%s", why)
+			return mappingErrorf(key+".from", "%s", why)
 		}
 		if other, twice := from[source]; twice {
-			return bad(key+".from", "%q is already the source of %q", source, other)
+			return mappingErrorf(key+".from", "%q is already the source of %q", source, other)
 		}
 		from[source] = name
-		switch {
-		case math.IsNaN(f.Multiply) || math.IsInf(f.Multiply, 0):
-			return bad(key+".multiply", "must be finite and not 0, got %v", f.Multiply)
-		case math.IsNaN(f.Add) || math.IsInf(f.Add, 0):
-			return bad(key+".add", "must be finite, got %v", f.Add)
-		case name == unit && (f.numeric() || len(f.Names) > 0 || f.Dates != ""):
-			return bad(key, "is the unit column, which can be renamed and not converted")
-		case len(f.Names) > maxNames:
-			return bad(key+".names", "at most %d, got %d", maxNames, len(f.Names))
+		if err := m.checkColumn(name, unit); err != nil {
+			return err
 		}
-		if why := formFault(f.Dates); why != "" {
-			return bad(key+".dates", "%s", why)
-		}
-		for _, text := range slices.Sorted(maps.Keys(f.Names)) {
-			for _, v := range []string{text, f.Names[text]} {
-				if why := textFault(v); why != "" {
-					return bad(key+".names", "a text %s", why)
-				}
+	}
+	return nil
+}
+
+// checkColumn returns the first fault of what a mapping makes of a column's cells.
+func (m Mapping) checkColumn(name, unit string) error {
+	f, key := m.Columns[name], "columns."+name
+	switch {
+	case math.IsNaN(f.Multiply) || math.IsInf(f.Multiply, 0):
+		return mappingErrorf(key+".multiply", "must be finite and not 0, got %v", f.Multiply)
+	case math.IsNaN(f.Add) || math.IsInf(f.Add, 0):
+		return mappingErrorf(key+".add", "must be finite, got %v", f.Add)
+	case name == unit && (f.numeric() || len(f.Names) > 0 || f.Dates != ""):
+		return mappingErrorf(key, "is the unit column, which can be renamed and not converted")
+	case len(f.Names) > maxNames:
+		return mappingErrorf(key+".names", "at most %d, got %d", maxNames, len(f.Names))
+	}
+	if why := formFault(f.Dates); why != "" {
+		return mappingErrorf(key+".dates", "%s", why)
+	}
+	for _, text := range slices.Sorted(maps.Keys(f.Names)) {
+		for _, v := range []string{text, f.Names[text]} {
+			if why := textFault(v); why != "" {
+				return mappingErrorf(key+".names", "a text %s", why)
 			}
 		}
 	}
