@@ -37,11 +37,35 @@ type Verdict struct {
 
 // Verdict returns the report's one line for the result that it is of.
 func (out *Report) Verdict(r *result.Result) Verdict {
-	v := Verdict{Trust: Sound}
-	doubt := func(format string, args ...any) {
+	v := Verdict{Trust: Sound, Doubts: out.doubts(r)}
+	if len(v.Doubts) > 0 {
 		v.Trust = Doubtful
-		v.Doubts = append(v.Doubts, fmt.Sprintf(format, args...))
 	}
+	switch {
+	case r.Simulated:
+		v.Trust, v.Headline = Unknown, "Simulated: nobody found this"
+		v.Doubts = append([]string{"No site took part and nobody signed it; it proves nothing."}, v.Doubts...)
+	case out.Uncalibrated != "":
+		v.Trust, v.Headline = Unknown, "How good this is cannot be stated"
+		v.Doubts = append([]string{fmt.Sprintf("Bounds are not calibrated for this study: %s.", out.Uncalibrated)}, v.Doubts...)
+	case out.Share == nil:
+		v.Trust, v.Headline = Unknown, "Nothing stands out from the noise"
+		v.Doubts = append([]string{"At this budget the components may be noise alone: do not interpret them."}, v.Doubts...)
+	case spans(r):
+		v.Headline = "As many components as columns: no share would say anything"
+	default:
+		any := "one component could"
+		if r.K > 1 {
+			any = fmt.Sprintf("%d components could", r.K)
+		}
+		v.Headline = fmt.Sprintf("At least %s of the variance that %s capture; about %s", percent(out.Share.Lower), any, percent(out.Share.Estimate))
+	}
+	return v
+}
+
+// doubts returns what speaks against the figures of r, the gravest first.
+func (out *Report) doubts(r *result.Result) (all []string) {
+	doubt := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if out.Alarm != nil && *out.Alarm {
 		doubt("Large rows look different from small rows: do not rely on the bounds.")
 	}
@@ -95,24 +119,5 @@ func (out *Report) Verdict(r *result.Result) Verdict {
 	if r.Center == proposal.CenterPairs {
 		doubt("Rows were compared in pairs within a site, so this covers only variance within sites; differences between site means play no part.")
 	}
-	switch {
-	case r.Simulated:
-		v.Trust, v.Headline = Unknown, "Simulated: nobody found this"
-		v.Doubts = append([]string{"No site took part and nobody signed it; it proves nothing."}, v.Doubts...)
-	case out.Uncalibrated != "":
-		v.Trust, v.Headline = Unknown, "How good this is cannot be stated"
-		v.Doubts = append([]string{fmt.Sprintf("Bounds are not calibrated for this study: %s.", out.Uncalibrated)}, v.Doubts...)
-	case out.Share == nil:
-		v.Trust, v.Headline = Unknown, "Nothing stands out from the noise"
-		v.Doubts = append([]string{"At this budget the components may be noise alone: do not interpret them."}, v.Doubts...)
-	case spans(r):
-		v.Headline = "As many components as columns: no share would say anything"
-	default:
-		any := "one component could"
-		if r.K > 1 {
-			any = fmt.Sprintf("%d components could", r.K)
-		}
-		v.Headline = fmt.Sprintf("At least %s of the variance that %s capture; about %s", percent(out.Share.Lower), any, percent(out.Share.Estimate))
-	}
-	return v
+	return all
 }
