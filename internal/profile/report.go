@@ -323,19 +323,8 @@ func (s *sight) Text(j int, field string) {
 	if r := s.reads[j]; r != nil && len(r.Levels) > 0 && math.IsNaN(v) && dataset.Padded(field) && !slices.Contains(s.mapping.MissingValues, field) {
 		v, reason = dataset.Mapping{}.Cell()(field) // as the study reads it: 09, where 9 is missing
 	}
-	if r := s.reads[j]; r != nil && (reason != "" || !math.IsNaN(v)) {
-		if kind, _ := notNumber(field); reason == "" || kind != isStand {
-			v := r.Of(field)
-			if r.As == dataset.Days && !named {
-				v = c.dated(v, field, s.form(j))
-			}
-			if math.IsNaN(v) || len(r.Levels) > 0 && int(v) == len(r.Levels) {
-				c.unread.add(s.at)
-			}
-			if reason == "" && r.As != dataset.Days { // a level, or none, that is written as a number
-				c.text(field, s.of)
-			}
-		}
+	if reason != "" || !math.IsNaN(v) {
+		s.texted(j, field, reason, named)
 	}
 	switch {
 	case reason != "":
@@ -346,6 +335,28 @@ func (s *sight) Text(j int, field string) {
 		if s.number(j, v, field); !named {
 			c.grouped.add(field, cmp.Or(s.mapping.Decimal, "."))
 		}
+	}
+}
+
+// texted counts a field of a column that the study reads as text, in levels, booleans or dates.
+// reason is why it is no number, and named whether agent.toml has a name for it.
+func (s *sight) texted(j int, field, reason string, named bool) {
+	r, c := s.reads[j], s.columns[j]
+	if r == nil {
+		return
+	}
+	if kind, _ := notNumber(field); reason != "" && kind == isStand {
+		return
+	}
+	v := r.Of(field)
+	if r.As == dataset.Days && !named {
+		v = c.dated(v, field, s.form(j))
+	}
+	if math.IsNaN(v) || len(r.Levels) > 0 && int(v) == len(r.Levels) {
+		c.unread.add(s.at)
+	}
+	if reason == "" && r.As != dataset.Days { // a level, or none, that is written as a number
+		c.text(field, s.of)
 	}
 }
 
