@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -37,11 +37,25 @@ def coordinates(X: Any, names: Sequence[str], columns: Optional[Tuple[Column, ..
 
 def by_name(X: Any) -> bool:
     """Whether X has columns by name."""
-    return hasattr(X, "keys") or getattr(getattr(X, "dtype", None), "names", None) is not None
+    return _names(X) is not None
+
+
+def _names(X: Any) -> Optional[Iterable[Any]]:
+    """The names of X's columns; None where its cells have only places.
+
+    A frame of polars or pyarrow has no keys, and is an array to NumPy, of columns in the frame's own order.
+    """
+    if hasattr(X, "keys"):
+        return list(X.keys())
+    if hasattr(X, "__array__"):
+        for names in (getattr(getattr(X, "dtype", None), "names", None), getattr(X, "column_names", None), getattr(X, "columns", None)):
+            if isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names):
+                return names
+    return None
 
 
 def _table(X: Any, columns: Tuple[Column, ...], keeps_gaps: bool) -> Array:
-    there = set(X.keys() if hasattr(X, "keys") else X.dtype.names)
+    there = set(_names(X) or ())
     lost = [column.name for column in columns if column.name not in there]
     if lost:
         more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""

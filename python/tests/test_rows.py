@@ -190,6 +190,33 @@ class Rows(unittest.TestCase):
         self.assertEqual((again.n_features_in_, list(again.get_feature_names_out())), (6, ["pca0", "pca1"]))
         self.assertEqual(list(again[:2].get_feature_names_out()), list(r.feature_names_in_))
 
+    def test_frames_without_keys(self):
+        """Columns are taken by name of a frame that NumPy takes for an array, too."""
+
+        class Frame:
+            """A frame as polars has it, and pyarrow where its names are in column_names."""
+
+            def __init__(self, names, **columns):
+                self._columns = columns
+                setattr(self, names, list(columns))
+                if names == "column_names":
+                    self.columns = [np.array(c) for c in columns.values()]
+
+            def __array__(self, dtype=None, copy=None):
+                return np.array(list(self._columns.values()), dtype=dtype).T
+
+            def __getitem__(self, name):
+                return np.array(self._columns[name])
+
+        r = load(made())
+        table = {"c": ["x", "z"], "b": [10.0, -4.0], "a": [3.0, 5.0]}
+        for names in ("columns", "column_names"):
+            with self.subTest(names):
+                np.testing.assert_array_equal(r.transform(Frame(names, **table)), r.transform(table))
+                np.testing.assert_array_equal(r.as_sklearn().transform(Frame(names, **table)), r.transform(table))
+                with self.assertRaisesRegex(covey.RowsError, "no column 'a'"):
+                    r.transform(Frame(names, b=[1.0], c=["x"]))
+
     def test_many_rows(self):
         """Chunks change nothing."""
         from unittest import mock
