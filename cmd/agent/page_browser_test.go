@@ -147,7 +147,7 @@ func TestBrowser(t *testing.T) {
 	second, at := fresh("vitals-2026", "about = { purpose = \"Which measures of a first visit go together\", contact = \"registry office\", ethics = \"2026-017\" }")
 	light.Do(chromedp.Navigate(base+"/"), browser.See("#pending ~ .studies li"), light.Size(1280, 620))
 	light.Figure("site-page-list", "")
-	_, rejected := fresh(strings.Repeat("הצעה <b>", 12), "about = { purpose = \""+strings.Repeat("approved by your data protection officer ", 12)+"\" }")
+	_, rejected := fresh(strings.Repeat("הצעה <b>", 12), "about = { purpose = \""+strings.Repeat("approved by your data protection officer ", 8)+strings.Repeat("x", 100)+"\" }")
 	light.Do(chromedp.Navigate(base+"/"), browser.See("#pending ~ .studies li:nth-child(2)"))
 	light.FitsAt("the list")
 	light.Do(light.Size(1280, 900))
@@ -207,6 +207,10 @@ func TestBrowser(t *testing.T) {
 	dark.Figure("site-page-dark", "#leaves")
 	dark.Do(chromedp.Navigate(base2+strings.TrimPrefix(rejected, base)), browser.See("#decide"))
 	dark.FitsAt("a proposal with a long name")
+	dark.Do(dark.Size(320, 900))
+	if left := browser.Value[int](dark, `(document.querySelector(".names bdi").textContent = "x".repeat(120), Math.round(document.querySelector(".names td").getBoundingClientRect().left))`); left > 320 {
+		t.Errorf("behind a long column name, what it is used as begins at pixel %d of 320", left)
+	}
 	dark.Do(dark.Size(1280, 900))
 	for _, path := range []string{"/", "/budgets", "/egress", "/checks"} {
 		dark.Do(chromedp.Navigate(base2+path), browser.See("nav.tabs"))
