@@ -168,7 +168,16 @@ func scree(r *result.Result) *chart {
 	if !(top > 0) || math.IsInf(top, 0) {
 		return nil
 	}
-	c := newChart("scree", "Explained variance", "The variance of each component, with the noise's 95% interval (for a component picked before looking) and, above it, its share of the total.")
+	about := "The variance of each component"
+	if all := len(r.ExplainedVariance); n < all {
+		about = fmt.Sprintf("The file has the variances of all %d components. Here are those of the first %d", all, n)
+	}
+	about += ", with the noise's 95% interval (for a component picked before looking)"
+	labeled := n <= 8 && len(r.VarianceRatio) > 0
+	if labeled {
+		about += " and, above it, its share of the total"
+	}
+	c := newChart("scree", "Explained variance", about+".")
 	step := math.Pow(10, math.Floor(math.Log10(top)))
 	for i := 0; top/step < 3; i++ {
 		step /= []float64{2, 2.5, 2}[i%3]
@@ -185,7 +194,7 @@ func scree(r *result.Result) *chart {
 		b.X = b.Middle - b.Width/2
 		b.Low, b.High = scale(r.VarianceInterval[i][0], 0, high, frameBottom, frameTop), scale(r.VarianceInterval[i][1], 0, high, frameBottom, frameTop)
 		b.Title = fmt.Sprintf("component %d: %s (%s to %s)", i+1, number(v), number(r.VarianceInterval[i][0]), number(r.VarianceInterval[i][1]))
-		if i < len(r.VarianceRatio) && n <= 8 {
+		if labeled && i < len(r.VarianceRatio) {
 			b.Label = r.ShareText(i)
 		}
 		c.Bars = append(c.Bars, b)

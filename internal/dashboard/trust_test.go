@@ -381,3 +381,29 @@ func TestUnreadVarianceSaysWhyThereIsNoPicture(t *testing.T) {
 		t.Errorf("%d pictures, %q", len(m.Pictures), m.Undrawn)
 	}
 }
+
+// TestScreeSaysWhatItLeavesOut: the last bar of many components is not taken for the last one, nor
+// are shares promised that are not drawn.
+func TestScreeSaysWhatItLeavesOut(t *testing.T) {
+	for _, test := range []struct {
+		components, shares int
+		about              string
+	}{
+		{2, 2, "The variance of each component, with the noise's 95% interval (for a component picked before looking) and, above it, its share of the total."},
+		{2, 0, "The variance of each component, with the noise's 95% interval (for a component picked before looking)."},
+		{20, 20, "The variance of each component, with the noise's 95% interval (for a component picked before looking)."},
+		{50, 50, "The file has the variances of all 50 components. Here are those of the first 20, with the noise's 95% interval (for a component picked before looking)."},
+	} {
+		r := &result.Result{VarianceRatio: make([]float64, test.shares)}
+		for range test.components {
+			r.ExplainedVariance, r.VarianceInterval = append(r.ExplainedVariance, 1), append(r.VarianceInterval, [2]float64{0.5, 1.5})
+		}
+		c := scree(r)
+		if c.About != test.about {
+			t.Errorf("%d components, %d shares: %s", test.components, test.shares, c.About)
+		}
+		if labeled := c.Bars[0].Label != ""; labeled != strings.Contains(c.About, "above it") {
+			t.Errorf("%d components, %d shares: a bar is labeled %t", test.components, test.shares, labeled)
+		}
+	}
+}
