@@ -20,6 +20,9 @@ const (
 	isStand    = "stands for a missing value"
 	isComma    = "decimal comma"
 	isGrouped  = "mark between thousands"
+	isEither   = "comma before three digits"
+	isSigned   = "minus sign of another form"
+	isPadded   = "blank that is no space"
 	isCompared = "comparison, such as <5"
 	isMeasured = "number with a unit"
 	isDate     = "date"
@@ -41,9 +44,16 @@ func notNumber(field string) (kind, stand string) {
 	case "true", "false", "yes", "no", "t", "f", "y", "n", "ja", "nein", "oui", "non", "wahr", "falsch":
 		return isTruth, ""
 	}
-	if field == "" {
+	switch {
+	case field == "":
 		return isText, ""
+	case field != whole && numeral(field) == len(field):
+		return isPadded, ""
+	case signed(field):
+		return isSigned, ""
 	}
+	bare := field
+	field = strings.TrimSpace(strings.TrimLeft(field, currencies))
 	if rest := strings.TrimSpace(strings.TrimLeft(field, "<>≤≥~=")); len(rest) > 0 && len(rest) < len(field) && numeral(rest) == len(rest) {
 		return isCompared, ""
 	}
@@ -53,18 +63,42 @@ func notNumber(field string) (kind, stand string) {
 	switch n := numeral(field); {
 	case n == 0:
 		return isText, ""
+	case bare != field:
+		return isMeasured, ""
 	case n < len(field):
 		rest := strings.TrimSpace(field[n:])
-		if first := []rune(rest)[0]; (unicode.IsLetter(first) || strings.ContainsRune("%°µ", first)) && len(rest) <= 12 {
+		if first := []rune(rest)[0]; (unicode.IsLetter(first) || strings.ContainsRune("%°µ"+currencies, first)) && len(rest) <= 12 {
 			return isMeasured, ""
 		}
 		return isText, ""
 	}
 	digits := strings.TrimLeft(field, "+-")
 	if strings.Count(digits, ",") == 1 && !strings.ContainsAny(digits, ". '\u00a0\u202f") {
+		if isGroup(field, ",") {
+			return isEither, ""
+		}
 		return isComma, ""
 	}
 	return isGrouped, ""
+}
+
+// currencies may stand before or behind a number.
+const currencies = "€$£¥"
+
+// signed reports whether a text is a negative number as accounts and typesetters write it.
+func signed(s string) bool {
+	inside, closed := strings.CutSuffix(s, ")")
+	inside, opened := strings.CutPrefix(inside, "(")
+	before, trails := strings.CutSuffix(s, "-")
+	for _, number := range []struct {
+		text string
+		is   bool
+	}{{inside, opened && closed}, {before, trails}, {strings.TrimLeft(s, "\u2212\u2013"), strings.HasPrefix(s, "\u2212") || strings.HasPrefix(s, "\u2013")}} {
+		if number.is && number.text != "" && !strings.ContainsAny(number.text[:1], "+- ") && numeral(number.text) == len(number.text) {
+			return true
+		}
+	}
+	return false
 }
 
 // numeral returns how many bytes of a text are a number as somebody may write it: digits with marks

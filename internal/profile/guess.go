@@ -228,7 +228,7 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 	switch {
 	case (grouped > 0 || marked) && m.Thousands == "":
 		m.Decimal, m.Thousands = ",", "."
-	case points == 0 && m.Thousands != ",":
+	case points == 0 && m.Thousands != "," && (fractions > 0 || m.Separator != ""): // "1,234" among commas is thousands, most often
 		m.Decimal = ","
 	}
 	return m

@@ -60,6 +60,26 @@ func TestMarksAreGuessed(t *testing.T) {
 	}
 }
 
+// TestGroupsAmongCommasAreNoFractions: what a spreadsheet writes as "1,234", where a comma
+// separates fields, is not taken for a little more than one, and both that it may be are said.
+func TestGroupsAmongCommasAreNoFractions(t *testing.T) {
+	text := func(cells ...string) string {
+		return "a,b\n" + strings.Repeat("\""+strings.Join(cells, "\",7\n\"")+"\",7\n", 30)
+	}
+	for cells, want := range map[string]string{"1,234 12,345": "", "1,234 987": "", "1,234 12,5": ",", "1,5": ","} {
+		if m := guessText(dataset.Mapping{}, []byte(text(strings.Fields(cells)...)), false); m.Decimal != want || m.Thousands != "" {
+			t.Errorf("%s: decimal %q, thousands %q", cells, m.Decimal, m.Thousands)
+		}
+	}
+	r := profiled(t, text("1,234", "987"), "", nil)
+	if want := `column "a": not a number: comma before three digits, 30 times, first at line 2; thousands = "," if 1,234 means more`; len(r.Faults) != 1 || !strings.HasPrefix(r.Faults[0].String(true), want) {
+		t.Errorf("%+v", r.Faults)
+	}
+	if got := strings.Join(r.Paste, "\n"); got != `# thousands = ","  # if "," is a mark between thousands` {
+		t.Errorf("paste %q", got)
+	}
+}
+
 // TestBrokenFieldsAreOneRecord: a line break in a quoted field, of the header or of rows, makes no
 // preamble, and hides no separator; a quote that nothing closes is a character.
 func TestBrokenFieldsAreOneRecord(t *testing.T) {

@@ -18,6 +18,9 @@ import (
 var remedies = map[string]string{
 	isComma:    `decimal = "," if all numbers are written so`,
 	isGrouped:  "thousands = with the mark, if all numbers are written so",
+	isEither:   `thousands = "," if 1,234 means more than a thousand; decimal = "," if it means little more than one, and all numbers are written so`,
+	isSigned:   "write -5, not (5), 5- or a longer dash, in the export",
+	isPadded:   "take it, such as a no-break space, out in the export",
 	isStand:    "name it in missing_values",
 	isCompared: `names = { "<0.1" = "0.05" } of the column: half your limit, say, as the file writes numbers. Leaving them empty biases results, since these are missing because they are small`,
 	isMeasured: "write the number alone in the export",
@@ -167,7 +170,7 @@ func (c *column) unreadable(r *Report, name string, reading dataset.Reading, for
 func (c *column) datesRemedy() string {
 	switch len(c.dates) {
 	case 0:
-		return "no form of dates fits all of the column's texts: write them alike in the export"
+		return "no form of dates fits all of the column's texts: write them as 2024-05-31 in the export"
 	case 1:
 		return fmt.Sprintf("dates = %q of the column, which all of its texts fit", c.dates[0])
 	}
@@ -194,6 +197,9 @@ func (s *sight) judge(j int, c *column, p *paste) {
 		return
 	}
 	s.unread(j, c, numbers, wanted)
+	if line := `# thousands = ","  # if "," is a mark between thousands`; c.kinds[isEither] != nil && (wanted == nil || wanted.number) && !slices.Contains(p.lines, line) {
+		p.lines = append(p.lines, line)
+	}
 	s.suspect(j, c, numbers, wanted, s.standing(name, c, p), p)
 }
 
@@ -203,6 +209,12 @@ func (c *column) kind() (kind string, numbers bool) {
 	if t, b := c.kinds[isText], c.kinds[isTruth]; t != nil && b != nil { // m and f, say
 		t.count, t.first = t.count+b.count, min(t.first, b.first)
 		delete(c.kinds, isTruth)
+	}
+	for _, sure := range []string{isComma, isGrouped} { // others say which of the two it is
+		if t, either := c.kinds[sure], c.kinds[isEither]; t != nil && either != nil {
+			t.count, t.first = t.count+either.count, min(t.first, either.first)
+			delete(c.kinds, isEither)
+		}
 	}
 	others, most := 0, ""
 	for _, kind := range slices.Sorted(maps.Keys(c.kinds)) {
