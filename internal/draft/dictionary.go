@@ -208,7 +208,7 @@ func (b *book) row(n int, cells []string) error {
 	what := l.kind(levels)
 	switch {
 	case !printable(name):
-		b.leave(name, "its name has characters that are not printed")
+		b.leave(name, "its name has over 200 bytes, or characters that are not printed")
 	case l.identifies(what == aLevel):
 		b.leave(name, "it is, or looks like, an identifier")
 	default:

@@ -56,6 +56,18 @@ func TestBrokenHeader(t *testing.T) {
 	}
 }
 
+// TestLineForSpreadsheetIsNoHeader: sep=; makes no column, and a name that begins so is one.
+func TestLineForSpreadsheetIsNoHeader(t *testing.T) {
+	for _, line := range []string{"sep=;", "SEP=,\r", "\"sep=\t\"", "\ufeffsep=|"} {
+		if d, err := Header(strings.NewReader(line+"\na;b\n"), "north.csv"); err == nil || !strings.Contains(err.Error(), "skip_rows = 1") {
+			t.Errorf("%q: %+v, %v", line, d, err)
+		}
+	}
+	if d, err := Header(strings.NewReader("sep=a;b\n"), "north.csv"); err != nil || len(d.Columns) != 2 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 // TestOpenQuote: a quote that is not closed makes no name of the rows below the header, and one
 // within a name ends nothing.
 func TestOpenQuote(t *testing.T) {
@@ -274,7 +286,7 @@ func TestDictionaryKinds(t *testing.T) {
 		{"patient_id,,,,,integer,", nil, `identifier: "patient_id"`},
 		{"patient_id,,,,,integer,no", &Column{}, ""},
 		{"patient_id,,,,x|y,radio,", &Column{Levels: []string{"x", "y"}}, ""},
-		{"a\u202eb,,,,,integer,", nil, "its name has characters that are not printed"},
+		{"a\u202eb,,,,,integer,", nil, "its name has over 200 bytes, or characters that are not printed"},
 	} {
 		d, err := Dictionary(strings.NewReader(header+c.line+"\n"), "d.csv")
 		if err != nil {

@@ -23,6 +23,9 @@ func Header(r io.Reader, what string) (Draft, error) {
 	if err != nil {
 		return Draft{}, err
 	}
+	if sepLine.Match(line) {
+		return Draft{}, errors.New("the first line tells a spreadsheet what separates fields (sep=): delete it, so that the first line names the columns; sites say skip_rows = 1 in agent.toml")
+	}
 	names, comma, err := fields(line)
 	if err != nil {
 		return Draft{}, err
@@ -45,7 +48,7 @@ func Header(r io.Reader, what string) (Draft, error) {
 		case name == "":
 			blank++
 		case !printable(name):
-			odd = append(odd, strconv.Quote(name))
+			odd = append(odd, fmt.Sprintf("%.100q", name))
 		case seen[name]:
 			return Draft{}, fmt.Errorf("the header has %.100q twice; a study's columns need different names", name)
 		case likeID(name):
@@ -64,13 +67,16 @@ func Header(r io.Reader, what string) (Draft, error) {
 		d.Notes = append(d.Notes, "Left out, because it looks like an identifier: "+strings.Join(ids, ", ")+".")
 	}
 	if len(odd) > 0 {
-		d.Notes = append(d.Notes, "Left out, because its name has characters that are not printed: "+strings.Join(odd, ", ")+".")
+		d.Notes = append(d.Notes, "Left out, because its name has over 200 bytes, or characters that are not printed: "+strings.Join(odd, ", ")+".")
 	}
 	if blank > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("Left out: %d columns without a name.", blank))
 	}
 	return d, nil
 }
+
+// sepLine is no header: it has one column, or two of which one has no name.
+var sepLine = regexp.MustCompile(`^(?i:"?sep=)[,;\t|]?"?\r?$`)
 
 // likeValue reports whether a name is a number or a date, as cells are.
 func likeValue(name string) bool {

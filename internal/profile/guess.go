@@ -3,6 +3,7 @@ package profile
 import (
 	"bytes"
 	"encoding/csv"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -134,9 +135,19 @@ func commonFields(lines []string, comma rune) (fields, have, first int) {
 	return 0, 0, 0
 }
 
+// sepLine is a first line by which an export tells a spreadsheet what separates fields. It has two
+// of them, as a table of two columns has.
+var sepLine = regexp.MustCompile(`^(?i:"?sep=)([,;\t|])"?\r?\n$`)
+
 // guessFields finds separator and preamble, where they are not said and a comma-separated table
 // that begins on the first line is not what is there.
 func guessFields(m dataset.Mapping, lines []string) dataset.Mapping {
+	if mark := sepLine.FindStringSubmatch(lines[0]); m.SkipRows == 0 && mark != nil {
+		m.SkipRows = 1
+		if m.Separator == "" && mark[1] != "," {
+			m.Separator = mark[1]
+		}
+	}
 	filled := 0
 	skip := min(m.SkipRows, len(lines))
 	skipped, after := lines[:skip], records(lines[skip:])

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -77,6 +78,24 @@ func TestGroupsAmongCommasAreNoFractions(t *testing.T) {
 	}
 	if got := strings.Join(r.Paste, "\n"); got != `# thousands = ","  # if "," is a mark between thousands` {
 		t.Errorf("paste %q", got)
+	}
+}
+
+// TestLineForSpreadsheetIsNoHeader: of two columns, too, whose header has as many fields.
+func TestLineForSpreadsheetIsNoHeader(t *testing.T) {
+	for text, want := range map[string]dataset.Mapping{
+		"sep=;\r\na;b\r\n" + strings.Repeat("1,5;2\r\n", 9):     {Separator: ";", Decimal: ",", SkipRows: 1},
+		"\ufeffsep=;\na;b;c\n" + strings.Repeat("1,5;2;3\n", 9): {Separator: ";", Decimal: ",", SkipRows: 1},
+		"\"SEP=\t\"\na\tb\n" + strings.Repeat("1.5\t2\n", 9):    {Separator: "\t", SkipRows: 1},
+		"sep=,\na,b\n" + strings.Repeat("1.5,2\n", 9):           {SkipRows: 1},
+		"sep=x;y\n" + strings.Repeat("1,5;2\n", 9):              {Separator: ";", Decimal: ","},
+	} {
+		if m := guessText(dataset.Mapping{}, []byte(text), false); !reflect.DeepEqual(m, want) {
+			t.Errorf("%.20q: %+v", text, m)
+		}
+	}
+	if m := guessText(dataset.Mapping{SkipRows: 1, Separator: "|"}, []byte("sep=;\na|b\n1|2\n"), false); m.SkipRows != 1 || m.Separator != "|" {
+		t.Errorf("what agent.toml says: %+v", m)
 	}
 }
 
