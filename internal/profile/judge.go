@@ -87,11 +87,22 @@ func (s *sight) report(said dataset.Mapping) {
 			paste.notes = append(paste.notes, fmt.Sprintf(`# %s = "its name in the file"`, key(name)))
 		}
 	}
-	if s.footer && s.footers < r.Rows && s.footers <= 10 {
-		s.look("", AboutFooter, fmt.Sprintf("the last %s like sums or notes, and every one counts as a row", map[bool]string{true: "record looks", false: strconv.Itoa(s.footers) + " records look"}[s.footers == 1]))
-		paste.lines = append(paste.lines, fmt.Sprintf("skip_last = %d  # if they are not rows", s.footers))
-	}
+	s.footed(paste)
 	r.Paste = paste.text()
+}
+
+// footed reports records at the end that may be no rows. A spreadsheet writes any number of empty
+// ones.
+func (s *sight) footed(p *paste) {
+	if !s.footer || s.footers >= s.r.Rows || s.footers > 10 && s.blank < s.footers {
+		return
+	}
+	what := plural(s.footers, "record looks", "records look") + " like sums or notes"
+	if s.blank == s.footers {
+		what = plural(s.footers, "record has", "records have") + " no value in any column"
+	}
+	s.look("", AboutFooter, "the last "+strings.TrimPrefix(what, "1 ")+", and every one counts as a row")
+	p.lines = append(p.lines, fmt.Sprintf("skip_last = %d  # if they are not rows", p.said.SkipLast+s.footers))
 }
 
 func (s *sight) look(column, about, text string) {

@@ -170,3 +170,22 @@ func TestNotConverted(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyRecordsAtTheEnd: a spreadsheet writes lines of separators below its table, which a study
+// that keeps gaps takes for units.
+func TestEmptyRecordsAtTheEnd(t *testing.T) {
+	rows := "a,b\n" + strings.Repeat("1,2\n3,4\n", 30)
+	for _, c := range []struct{ end, keys, look, paste string }{
+		{",\n", "", "the last record has no value in any column, and every one counts as a row", "skip_last = 1  # if they are not rows"},
+		{strings.Repeat(" ,\n", 12), "", "the last 12 records have no value in any column, and every one counts as a row", "skip_last = 12  # if they are not rows"},
+		{",\n,\nTotal,9\n", "", "the last 3 records look like sums or notes, and every one counts as a row", "skip_last = 3  # if they are not rows"},
+		{",\n,\nTotal,9\n", "skip_last = 1\n", "the last 2 records have no value in any column, and every one counts as a row", "skip_last = 3  # if they are not rows"},
+		{",\n1,\n", "", "", ""},
+		{",\n5,6\n", "", "", ""},
+	} {
+		r := profiled(t, rows+c.end, c.keys, nil)
+		if look, paste := looks(r, AboutFooter), strings.Join(r.Paste, "\n"); look != c.look || paste != c.paste {
+			t.Errorf("%q, %q: %q, %q", c.end, c.keys, look, paste)
+		}
+	}
+}

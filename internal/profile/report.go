@@ -155,6 +155,8 @@ type sight struct {
 	unchecked []string // columns whose unit no values were held against
 	footers   int      // records at the end that look like no rows
 	footer    bool     // the last one does
+	blank     int      // how many of them have no value in any field
+	held      bool     // the record under way has one
 
 	plainly [len(codes)][]int // columns that have a code as a value like others
 }
@@ -276,10 +278,7 @@ func (s *sight) Row(at, unit int) {
 	s.at, s.of = at, unit
 	s.r.Rows++
 	s.again.next()
-	if !s.footer {
-		s.footers = 0
-	}
-	s.footer = false
+	s.begin()
 	if s.unit < 0 {
 		return
 	}
@@ -294,6 +293,10 @@ func (s *sight) Row(at, unit int) {
 // Text implements dataset.Surveyor.
 func (s *sight) Text(j int, field string) {
 	if sums(field) {
+		s.foot()
+	}
+	if s.held = s.held || dataset.Trim(field) != ""; !s.held && j == len(s.header)-1 {
+		s.blank++
 		s.foot()
 	}
 	if j == s.unit && s.of >= 0 {
@@ -425,11 +428,16 @@ func (s *sight) Broken(at int, reason string) {
 		s.reasons = append(s.reasons, reason)
 	}
 	count(s.broken, reason, at)
-	if !s.footer {
-		s.footers = 0
-	}
-	s.footer = false
+	s.begin()
 	s.foot()
+}
+
+// begin begins a record.
+func (s *sight) begin() {
+	if !s.footer {
+		s.footers, s.blank = 0, 0
+	}
+	s.footer, s.held = false, false
 }
 
 // foot takes the record for one that may be no row.
