@@ -272,8 +272,9 @@ func (d *Drawing) arrows(r *result.Result, pair [2]int) int {
 // minus writes a number with a true minus sign.
 func minus(v int) string { return strings.Replace(strconv.Itoa(v), "-", "−", 1) }
 
-// Names cuts columns' names to n letters. One that is then like another, or whose letters a bitmap
-// lacks, has the column's number before it: an arrow or a bar without a name says nothing.
+// Names cuts names of columns or of groups to n letters. One that is then like another, or whose
+// letters a bitmap lacks, has its number before it: an arrow, a bar or a square without a name says
+// nothing.
 func Names(columns []string, n int) []string {
 	out, same := make([]string, len(columns)), map[string]int{}
 	for j, name := range columns {

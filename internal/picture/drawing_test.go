@@ -133,6 +133,21 @@ func TestSimulatedIsMarked(t *testing.T) {
 	}
 }
 
+// TestSquaresAreTold: of sites whose names begin alike, each square says whose it is.
+func TestSquaresAreTold(t *testing.T) {
+	r := sample()
+	r.Pictures[1].Groups = []string{"university-hospital-of-the-north", "university-hospital-of-the-south", "bay"}
+	var names []string
+	for _, s := range drawings(t, r)["groups-3-1"].Texts {
+		if name, _, ok := strings.Cut(s.S, " units"); ok && strings.Contains(name, ": ") && s.Size == labelSize {
+			names = append(names, name[:strings.LastIndex(name, ": ")])
+		}
+	}
+	if want := []string{"1: university-hos…", "2: university-hos…", "bay"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+}
+
 // All units in one bin are drawn there, the first component to the right and the second upwards.
 func TestPlace(t *testing.T) {
 	r := sample()

@@ -32,11 +32,12 @@ func groups(r *result.Result, p result.Picture) (Drawing, error) {
 		Width: max(drawingWidth, left+float64(columns)*(side+gap)), Height: top + float64(rows)*(side+44),
 	}
 	d.text(14, 20, titleSize, -1, d.Title)
+	names := Names(p.Groups, 18)
 	for g := range shown {
 		x, y := left+float64(g%columns)*(side+gap), top+float64(g/columns)*(side+44)
 		name := ""
-		if g < len(p.Groups) {
-			name = Short(p.Groups[g], 18)
+		if g < len(names) {
+			name = names[g]
 		}
 		d.text(x, y-5, labelSize, -1, fmt.Sprintf("%s: %s units", name, approx(density.Total[g])))
 		if slices.Max(density.Shown[g]) > 0 {
