@@ -21,6 +21,7 @@ const (
 	isComma    = "decimal comma"
 	isGrouped  = "mark between thousands"
 	isEither   = "comma before three digits"
+	isPoint    = "decimal point"
 	isSigned   = "minus sign of another form"
 	isPadded   = "blank that is no space"
 	isCompared = "comparison, such as <5"
@@ -78,6 +79,9 @@ func notNumber(field string) (kind, stand string) {
 			return isEither, ""
 		}
 		return isComma, ""
+	}
+	if strings.Count(digits, ".") == 1 && !strings.ContainsAny(digits, ", '\u00a0\u202f") && !isGroup(field, ".") {
+		return isPoint, "" // which is one only where agent.toml has another
 	}
 	return isGrouped, ""
 }

@@ -174,7 +174,7 @@ func TestConversionsAreOfUnits(t *testing.T) {
 // Forms of cells that are no numbers.
 func TestNotNumber(t *testing.T) {
 	for cell, want := range map[string]string{
-		"1,5": isComma, "-12,25": isComma, "1234,567": isComma, "0,125": isComma, "1,234": isEither, "-12,345": isEither, "1 234.5": isGrouped, "1'234": isGrouped, "1.234,5": isGrouped, "1,234,567": isGrouped,
+		"1,5": isComma, "-12,25": isComma, "1234,567": isComma, "41.5": isPoint, "-1234.125": isPoint, "1.234": isGrouped, "0,125": isComma, "1,234": isEither, "-12,345": isEither, "1 234.5": isGrouped, "1'234": isGrouped, "1.234,5": isGrouped, "1,234,567": isGrouped,
 		"(49.5)": isSigned, "(1,234)": isSigned, "15,4-": isSigned, "\u22125": isSigned, "\u20135.5": isSigned, "(5": isText, "()": isText, "(-5)": isText, "5--": isText, "\u2212": isText,
 		"44.72\u00a0": isPadded, "\u202f1,5": isPadded, "74.66 €": isMeasured, "€ 12": isMeasured, "$1,234.50": isMeasured, "$": isText,
 		"27.1 kg/m²": isMeasured, "5%": isMeasured, "38°C": isMeasured, "12mg": isMeasured, "<5": isCompared, "> 100": isCompared, "≤0,3": isCompared, "~7": isCompared,
@@ -189,10 +189,10 @@ func TestNotNumber(t *testing.T) {
 
 // FuzzCell: any text has a kind.
 func FuzzCell(f *testing.F) {
-	for _, cell := range []string{"1,5", "1,234", "(5)", "$5", "\u22125", "<5", "27 kg", "2024-05-31", "\u00a0", "-", "<", "1 "} {
+	for _, cell := range []string{"1,5", "1.5", "1,234", "(5)", "$5", "\u22125", "<5", "27 kg", "2024-05-31", "\u00a0", "-", "<", "1 "} {
 		f.Add(cell)
 	}
-	kinds := []string{isText, isStand, isComma, isGrouped, isEither, isSigned, isPadded, isCompared, isMeasured, isDate, isTruth}
+	kinds := []string{isText, isStand, isComma, isGrouped, isEither, isPoint, isSigned, isPadded, isCompared, isMeasured, isDate, isTruth}
 	f.Fuzz(func(t *testing.T, cell string) {
 		kind, stand := notNumber(cell)
 		if !slices.Contains(kinds, kind) || (stand != "") != (kind == isStand) {
