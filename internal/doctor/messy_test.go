@@ -311,6 +311,35 @@ func messySite(t *testing.T, name, text, keys string) *siteconfig.Config {
 	return c
 }
 
+// TestEncodingOfLevels: letters of another encoding make a level another text, however rare, which
+// no number is.
+func TestEncodingOfLevels(t *testing.T) {
+	text := latin(t, messyTable(func(i int, c, v string) string {
+		if c == "sex" && i == 3 {
+			return "männlich"
+		} else if c == "sex" {
+			return "weiblich"
+		}
+		return v
+	}))
+	leveled := strings.Replace(messyStudy, "\n]", "\n { name = \"sex\", levels = [\"männlich\", \"weiblich\"] },\n]", 1)
+	for _, c := range []struct {
+		study, keys string
+		want        bool
+	}{{leveled, "", true}, {messyStudy, "", false}, {leveled, "encoding = \"latin-1\"\n", false}} {
+		said := false
+		for _, f := range CheckStudy(messySite(t, "icu.csv", text, c.keys), []byte(c.study)) {
+			said = said || strings.Contains(f.Result, "the file is not UTF-8 and looks like windows-1252")
+			if f.Err != nil {
+				t.Error(f.Err)
+			}
+		}
+		if said != c.want {
+			t.Errorf("with %q and levels %t: said %t", c.keys, c.study == leveled, said)
+		}
+	}
+}
+
 // TestMessyFiles: each table that a site may have is accepted, or refused in a line that names the
 // place. A refusal comes with all other faults and with the lines of agent.toml that mend them.
 // With those lines the table is accepted.

@@ -113,8 +113,9 @@ func (s *sight) look(column, about, text string) {
 // written says how the file is written, where agent.toml does not.
 func (s *sight) written(p *paste) {
 	said, m := p.said, p.guessed
+	about := AboutText
 	add := func(text, line string) {
-		s.look("", AboutText, text+"; agent.toml does not say so, and this profile assumed it")
+		s.look("", about, text+"; agent.toml does not say so, and this profile assumed it")
 		p.lines = append(p.lines, line)
 	}
 	if m.Separator != said.Separator {
@@ -131,7 +132,9 @@ func (s *sight) written(p *paste) {
 		add(fmt.Sprintf("thousands are marked by %q", m.Thousands), fmt.Sprintf("thousands = %q", m.Thousands))
 	}
 	if m.Encoding != said.Encoding {
+		about = AboutEncoding
 		add(fmt.Sprintf("the file is not UTF-8 and looks like %s", m.Encoding), fmt.Sprintf("encoding = %q", m.Encoding))
+		about = AboutText
 	}
 	if m.SkipRows != said.SkipRows {
 		add("the header is on line "+strconv.Itoa(m.SkipRows+1), fmt.Sprintf("skip_rows = %d", m.SkipRows))

@@ -47,6 +47,7 @@ type Fault struct {
 // What a remark is about.
 const (
 	AboutText      = "text"      // how the file is written
+	AboutEncoding  = "encoding"  // likewise, its letters
 	AboutConstant  = "constant"  // one value, or none
 	AboutCode      = "code"      // a number that may stand for a missing value
 	AboutFar       = "far"       // far values
