@@ -23,6 +23,7 @@ const (
 	manyEmpty     = 0.3  // share of rows without a value in a column, where a study keeps them
 	manyOther     = 0.05 // share of rows with a text that is no level
 	mostSame      = 0.95 // share of rows with one value, with central noise
+	farDates      = 10   // distance of a date from the middle half of a column's, in lengths of that, or in years
 )
 
 // Figures are what a site's operator is shown of its own rows before approving a study. They are
@@ -354,7 +355,8 @@ func (l *look) column(j int, c dataset.Column, as dataset.As) ColumnFigure {
 	quantile := func(q float64) float64 { return max(-math.MaxFloat32, min(math.MaxFloat32, rank(values, q))) }
 	f.Same = commonest(values)
 	s := l.sums[j]
-	middle, spread := quantile(0.5), (quantile(0.75)-quantile(0.25))/1.349
+	quarter, middle, upper := quantile(0.25), quantile(0.5), quantile(0.75)
+	spread := (upper - quarter) / 1.349
 	switch {
 	case spread == 0 && f.Learned: // its values are not in scales
 		spread = deviation(values)
@@ -392,6 +394,10 @@ func (l *look) column(j int, c dataset.Column, as dataset.As) ColumnFigure {
 	}
 	if low, high, share, ok := groups(values); ok {
 		add("has two groups of values, %.0f%% of them near %.3g and the others near %.3g: %s", 100*share, high, low, unit)
+	}
+	// 9999-12-31 is a date like any other to a study
+	if wide := farDates * max(upper-quarter, 365/c.Scale); as == dataset.Days && (f.Learned || s.extreme == 0) && (s.least < quarter-wide || s.most > upper+wide) {
+		add("has dates far from most others, as 1900-01-01 or 9999-12-31 would be: do they stand for missing ones? missing_values in agent.toml names such dates")
 	}
 	if f.Learned { // nothing to compare with
 		return f

@@ -55,6 +55,48 @@ func TestFiguresFindUnits(t *testing.T) {
 	}
 }
 
+// TestDatesThatStandForMissing: a code among dates, be it the first or the last that there are, is
+// asked about, whether or not the study gives constants; old dates and one year's are not. The rows
+// are seeded.
+func TestDatesThatStandForMissing(t *testing.T) {
+	const n, day9999, day1900, day1 = 4000, 2921939, -36524, -730119 // since 2000-01-01
+	admitted := func(rng *rand.Rand) float64 { return 7300 + 1500*rng.Float64() }
+	born := func(rng *rand.Rand) float64 { return -10_000 + 8000*rng.NormFloat64() }
+	for _, c := range []struct {
+		name  string
+		value func(*rand.Rand) float64
+		code  float64
+		cells int
+		as    dataset.As
+		asks  bool
+	}{
+		{"admissions", admitted, 0, 0, dataset.Days, false},
+		{"births", born, 0, 0, dataset.Days, false},
+		{"one year", func(rng *rand.Rand) float64 { return 7300 + 5*rng.Float64() }, 7300 - 3000, 1, dataset.Days, false},
+		{"some long ago", admitted, 7300 - 5000, 40, dataset.Days, false},
+		{"9999-12-31", admitted, day9999, 1, dataset.Days, true},
+		{"1900-01-01", admitted, day1900, 200, dataset.Days, true},
+		{"0001-01-01 among births", born, day1, 900, dataset.Days, true},
+		{"numbers", admitted, day9999, 1, dataset.Number, false},
+	} {
+		for _, scale := range []float64{1, 1e5} { // learned, and given
+			rng := rand.New(rand.NewPCG(3, 9))
+			rows := &dataset.Rows{Rows: n, Units: n, D: 1}
+			for i := range n {
+				v := c.value(rng)
+				if i < c.cells {
+					v = c.code
+				}
+				rows.Values = append(rows.Values, v/scale)
+			}
+			f := LookAt(rows, []dataset.Column{{Name: "x", Scale: scale}}, dataset.Reading{As: c.as, Learned: scale == 1})
+			if asks := strings.Contains(strings.Join(f.Warnings(), ""), `column "x" has dates far from most others`); asks != c.asks {
+				t.Errorf("%s, scale %v: %q", c.name, scale, f.Warnings())
+			}
+		}
+	}
+}
+
 // TestFiguresAreBounded: what is kept of rows does not grow with their number, and median and
 // spread of 100,000 rows are within 5% of a scale of theirs.
 func TestFiguresAreBounded(t *testing.T) {
