@@ -16,6 +16,9 @@ func TestUnitsWrittenTwice(t *testing.T) {
 		"P07 P7 7.5 7":    "", // of other schemes than plain numbers nobody knows
 		"0 00 0.0 x0 0x0": "2 of 5 units differ from another",
 		"7 NA 8":          "",
+
+		"1.23E+11 1.23E+11 4e+15 123456789012 9.8e+9": "3 of 4 units are written as a spreadsheet rounds long numbers, such as 1.23E+11",
+		"1.5E11 E+11 12.5E+3 1E5 5e-10":               "",
 	} {
 		var text strings.Builder
 		text.WriteString("who,x\n")
