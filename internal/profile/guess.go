@@ -33,9 +33,7 @@ func guess(s dataset.Source) (dataset.Mapping, error) {
 
 // guessText fills a mapping in from a file's first bytes; cut reports whether there are more.
 func guessText(m dataset.Mapping, head []byte, cut bool) dataset.Mapping {
-	if m.Encoding == "" {
-		m.Encoding = guessEncoding(head, cut)
-	}
+	m.Encoding = guessEncoding(m.Encoding, head, cut)
 	text, ok := m.Encoding.Decode(head)
 	if !ok {
 		m.Encoding = "" // the mark says so
@@ -52,7 +50,12 @@ func guessText(m dataset.Mapping, head []byte, cut bool) dataset.Mapping {
 	return guessMarks(m, lines)
 }
 
-func guessEncoding(head []byte, cut bool) dataset.Encoding {
+// guessEncoding returns what a file's first bytes are in, where they are not in the encoding said. A
+// text of another encoding is UTF-8 by chance only if it has none but ASCII characters, or few.
+func guessEncoding(said dataset.Encoding, head []byte, cut bool) dataset.Encoding {
+	if said == dataset.UTF16 {
+		return said
+	}
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
 		return dataset.UTF16
 	}
@@ -64,10 +67,14 @@ func guessEncoding(head []byte, cut bool) dataset.Encoding {
 			head = head[:len(head)-1]
 		}
 	}
-	if !utf8.Valid(head) {
+	utf, narrow := utf8.Valid(head), said != "" && said != dataset.UTF8
+	switch {
+	case !utf && !narrow:
 		return dataset.Windows1252
+	case utf && narrow && utf8.RuneCount(head) < len(head):
+		return dataset.UTF8
 	}
-	return ""
+	return said
 }
 
 // mostJoined is how many lines a record of quoted fields may have to be seen as one.

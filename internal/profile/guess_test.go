@@ -25,6 +25,35 @@ func FuzzGuess(f *testing.F) {
 	})
 }
 
+// TestAnotherEncoding: an encoding that the first bytes contradict is not taken, whether agent.toml
+// says it or nobody does; what ASCII alone leaves open stays as it is said.
+func TestAnotherEncoding(t *testing.T) {
+	const text = "age,town\n40,Z\u00fcrich\n41,Gen\u00e8ve\n"
+	narrow, err := charmap.Windows1252.NewEncoder().String(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		said dataset.Encoding
+		file string
+		want dataset.Encoding
+	}{
+		{dataset.Latin1, text, dataset.UTF8},
+		{dataset.Windows1252, text, dataset.UTF8},
+		{dataset.Latin1, "\ufeff" + text, dataset.UTF8},
+		{dataset.Latin1, narrow, dataset.Latin1},
+		{dataset.Latin1, "age,town\n40,Basel\n", dataset.Latin1},
+		{dataset.UTF8, narrow, dataset.Windows1252},
+		{dataset.UTF8, text, dataset.UTF8},
+		{"", text, ""},
+		{"", narrow, dataset.Windows1252},
+	} {
+		if got := guessText(dataset.Mapping{Encoding: c.said}, []byte(c.file), false).Encoding; got != c.want {
+			t.Errorf("%q, said to be %q, is %q, want %q", c.file, c.said, got, c.want)
+		}
+	}
+}
+
 // What an encoding writes is taken for it; Latin-1 is part of Windows-1252.
 func TestEncodingIsGuessed(t *testing.T) {
 	for with, want := range map[encoding.Encoding]dataset.Encoding{charmap.ISO8859_1: dataset.Windows1252, charmap.Windows1252: dataset.Windows1252, unicode.UTF16(unicode.BigEndian, unicode.UseBOM): dataset.UTF16} {

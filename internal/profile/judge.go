@@ -133,7 +133,12 @@ func (s *sight) written(p *paste) {
 	}
 	if m.Encoding != said.Encoding {
 		about = AboutEncoding
-		add(fmt.Sprintf("the file is not UTF-8 and looks like %s", m.Encoding), fmt.Sprintf("encoding = %q", m.Encoding))
+		looks := cmp.Or(m.Encoding, dataset.UTF8)
+		text := fmt.Sprintf("the file is not UTF-8 and looks like %s", looks)
+		if looks == dataset.UTF8 {
+			text = fmt.Sprintf("the file looks like UTF-8, and not like %s", said.Encoding)
+		}
+		add(text, fmt.Sprintf("encoding = %q", looks))
 		about = AboutText
 	}
 	if m.SkipRows != said.SkipRows {

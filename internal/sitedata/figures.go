@@ -313,7 +313,7 @@ func (l *look) leveled(first int, name string, levels []string) ColumnFigure {
 	}
 	f.Other = l.sums[first+len(levels)].mean // of zeros and ones: their share
 	if f.Other > manyOther {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("has a text that is not one of the study's %d levels in %.3g%% of rows: are levels written another way here?", len(levels), 100*f.Other))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("has a text that is not one of the study's %d levels in %.3g%% of rows: are levels written another way here, or is the file in another encoding?", len(levels), 100*f.Other))
 	}
 	for _, s := range l.sums[first : first+len(levels)+1] {
 		f.Same = max(f.Same, s.mean)
