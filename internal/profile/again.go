@@ -2,6 +2,9 @@ package profile
 
 import (
 	"fmt"
+	"maps"
+	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -15,20 +18,28 @@ type again struct {
 	row   uint64          // of the row under way
 	gap   bool            // it has a missing value
 	begun bool
-	rows  int // that were counted
-	most  bool
+	rows  int  // without a missing value
+	left  uint // bits of a hash that are 0 in those of seen: of too many rows a part is looked at
 }
+
+// mostSeen is how many different rows are looked at.
+const mostSeen = mostIDs
 
 // next ends a row and begins another.
 func (a *again) next() {
 	if a.seen == nil {
 		a.seen = map[uint64]bool{}
 	}
-	if a.begun && !a.gap && !a.most {
-		_, old := a.seen[a.row]
-		a.seen[a.row] = old
+	if a.begun && !a.gap {
 		a.rows++
-		a.most = len(a.seen) >= mostIDs
+		if bits.TrailingZeros64(a.row) >= int(a.left) {
+			_, old := a.seen[a.row]
+			a.seen[a.row] = old
+		}
+		for len(a.seen) > mostSeen {
+			a.left++
+			maps.DeleteFunc(a.seen, func(hash uint64, _ bool) bool { return bits.TrailingZeros64(hash) < int(a.left) })
+		}
 	}
 	a.row, a.gap, a.begun = 0, false, true
 }
@@ -47,7 +58,8 @@ const (
 func (s *sight) repeats() {
 	s.again.next()
 	a, rich := s.again, false
-	chance := float64(s.again.rows) * float64(s.again.rows) / 2 // of pairs that are equal
+	// of pairs that are equal, in the part that is looked at
+	chance := math.Ldexp(float64(a.rows)*float64(a.rows)/2, -int(a.left))
 	for j, c := range s.columns {
 		switch {
 		case c == nil || s.label[j] == "":
@@ -68,7 +80,11 @@ func (s *sight) repeats() {
 	if s.unit >= 0 || s.r.Unit != "" || !rich || float64(several) < max(repeatedPart*float64(len(a.seen)), beyondChance*chance) {
 		return
 	}
-	s.look("", AboutID, fmt.Sprintf("%d rows have only %d different rows of values in these columns, %d of which come several times, and unit is not set: does an export or a join repeat people? %s", a.rows, len(a.seen), several, severalText))
+	about := ""
+	if a.left > 0 {
+		about = "about "
+	}
+	s.look("", AboutID, fmt.Sprintf("%d rows have only %s%d different rows of values in these columns, %[2]s%[4]d of which come several times, and unit is not set: does an export or a join repeat people? %[5]s", a.rows, about, len(a.seen)<<a.left, several<<a.left, severalText))
 }
 
 // ties returns how many different values a sample has, and which share of its pairs is equal: 1

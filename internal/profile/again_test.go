@@ -52,3 +52,25 @@ func TestRepeatedPeople(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatsOfManyRows: of more different rows than are looked at, those that come again at the
+// end still show, in their part.
+func TestRepeatsOfManyRows(t *testing.T) {
+	const different = 3 * mostSeen / 2
+	var a again
+	for i := range uint64(2 * different) { // each twice, the second time after all others
+		a.next()
+		a.row = rand.New(rand.NewPCG(i%different, 7)).Uint64()
+	}
+	a.next()
+	several := 0
+	for _, twice := range a.seen {
+		if twice {
+			several++
+		}
+	}
+	all := len(a.seen) << a.left
+	if a.rows != 2*different || a.left != 1 || all < different*99/100 || all > different*101/100 || several < len(a.seen) {
+		t.Errorf("%d rows have about %d different ones, %d of %d come again", a.rows, all, several, len(a.seen))
+	}
+}
