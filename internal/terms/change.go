@@ -152,19 +152,24 @@ func columnChanges(was, c proposal.Column) []string {
 	var out []string
 	number := func(key string, before, now float64) {
 		if before != now {
-			out = append(out, fmt.Sprintf("%s %s (was %s)", key, strconv.FormatFloat(now, 'g', -1, 64), strconv.FormatFloat(before, 'g', -1, 64)))
+			out = append(out, fmt.Sprintf("%s %s (was %s)", key, short(now), short(before)))
 		}
 	}
-	number("offset", was.Offset, c.Offset)
-	number("scale", was.Scale, c.Scale)
+	switch {
+	case len(c.Levels) > 0 || len(was.Levels) > 0: // which have neither
+	case c.Standardize != "" && was.Standardize == "":
+		out = append(out, fmt.Sprintf("offset and scale are learned (were %s and %s)", short(was.Offset), short(was.Scale)))
+	case c.Standardize == "" && was.Standardize != "":
+		out = append(out, fmt.Sprintf("offset %s and scale %s (were learned)", short(c.Offset), short(c.Scale)))
+	default:
+		number("offset", was.Offset, c.Offset)
+		number("scale", was.Scale, c.Scale)
+	}
 	if !slices.Equal(was.Levels, c.Levels) {
 		out = append(out, fmt.Sprintf("the levels changed: %d (was %d)", len(c.Levels), len(was.Levels)))
 	}
 	if was.As != c.As {
 		out = append(out, "read as "+frame.Quoted(c.As)+" (was "+frame.Quoted(was.As)+")")
-	}
-	if was.Standardize != c.Standardize {
-		out = append(out, "standardize "+frame.Quoted(c.Standardize)+" (was "+frame.Quoted(was.Standardize)+")")
 	}
 	if was.Indicator != c.Indicator {
 		out = append(out, fmt.Sprintf("indicator %t (was %t)", c.Indicator, was.Indicator))
@@ -174,6 +179,9 @@ func columnChanges(was, c proposal.Column) []string {
 	}
 	return out
 }
+
+// short is a number in the fewest digits that read back to it.
+func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func partyChanges(was, p proposal.Party) []string {
 	if !bytes.Equal(was.Identity, p.Identity) {

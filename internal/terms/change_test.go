@@ -131,3 +131,24 @@ func TestChangesInWords(t *testing.T) {
 		t.Errorf("%d lines: %q", len(lines), lines)
 	}
 }
+
+// TestChangedConstants: constants that are learned now, or were, are no numbers that were changed.
+func TestChangedConstants(t *testing.T) {
+	given := proposal.Column{Name: "b", Offset: 170, Scale: 12}
+	learned := proposal.Column{Name: "b", Scale: 1, Standardize: proposal.StandardizePrivate}
+	levels := proposal.Column{Name: "b", Scale: 1, Levels: []string{"x", "y"}}
+	for _, c := range []struct {
+		was, now proposal.Column
+		want     string
+	}{
+		{given, learned, "offset and scale are learned (were 170 and 12)"},
+		{learned, given, "offset 170 and scale 12 (were learned)"},
+		{given, proposal.Column{Name: "b", Scale: 12}, "offset 0 (was 170)"},
+		{given, levels, "the levels changed: 2 (was 0)"},
+		{learned, learned, ""},
+	} {
+		if got := strings.Join(columnChanges(c.was, c.now), "; "); got != c.want {
+			t.Errorf("%+v, then %+v: %q, want %q", c.was, c.now, got, c.want)
+		}
+	}
+}
