@@ -105,6 +105,27 @@ func TestHeaderOfValues(t *testing.T) {
 	}
 }
 
+// TestNamesLikeValues: what a header of numbers is told to do works: a list of the names makes the
+// study.
+func TestNamesLikeValues(t *testing.T) {
+	names := []string{"50-00-0", "7732-18-5", "1017", "450.5"}
+	_, err := Header(strings.NewReader(strings.Join(names, ",")+"\n"), "f")
+	if err == nil || !strings.Contains(err.Error(), "first line is name, and give that file as --dictionary") {
+		t.Fatal(err)
+	}
+	d, err := Dictionary(strings.NewReader("name\n"+strings.Join(names, "\n")+"\n"), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range d.Columns {
+		got = append(got, c.Name)
+	}
+	if !slices.Equal(got, names) {
+		t.Errorf("%q, want %q", got, names)
+	}
+}
+
 // TestHeader: a header becomes a study of numbers in the order of the file, in the shortest form,
 // with constants that are learned; nothing after it is read.
 func TestHeader(t *testing.T) {

@@ -31,7 +31,7 @@ func Header(r io.Reader, what string) (Draft, error) {
 		return Draft{}, err
 	}
 	if i := slices.IndexFunc(names, likeValue); i >= 0 && !numbered(names) {
-		return Draft{}, fmt.Errorf("name %d of the first line is a number or a date, so that the line may be a row of values, which a study file must not have: put a line of names before it; if it is the names, write study.toml by hand (docs/study.md)", i+1)
+		return Draft{}, fmt.Errorf("name %d of the first line is a number or a date, so that the line may be a row of values, which a study file must not have: put a line of names before it; if it is the names, write them below one another into a file whose first line is name, and give that file as --dictionary", i+1)
 	}
 	d := Draft{Source: fmt.Sprintf("the header of %s: that line was read, and no value", what)}
 	if note := separated(comma); note != "" {
