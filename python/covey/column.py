@@ -26,6 +26,8 @@ _TRUE = frozenset(("true", "t", "yes", "y", "1"))
 _FALSE = frozenset(("false", "f", "no", "n", "0"))
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
+LIMIT = 2.0**480  # dataset.Limit: the magnitude that a value stays below
+
 OTHER = "other"
 DAYS = "days since "
 MISSING = " is missing"
@@ -87,8 +89,9 @@ class Column:
             raise RowsError(f"column {self.name!r} has {array.ndim} dimensions, not 1")
         if not self.levels and self.kind == "" and array.dtype.kind in "fiub":
             values = array.astype(np.float64)
-            if np.isinf(values).any():
-                raise RowsError(f"column {self.name!r} has an infinite value in row {int(np.isinf(values).argmax())}")
+            far = np.abs(values) >= LIMIT
+            if far.any():
+                raise RowsError(f"column {self.name!r} has an infinite value, or one of 2^480 or more, in row {int(far.argmax())}")
             return values
         if array.dtype.kind == "m":  # whose numbers, in a unit that nobody said, would be taken
             raise RowsError(f"column {self.name!r} has durations: give them as numbers in the study's unit of measurement")
@@ -115,9 +118,9 @@ class Column:
             if _empty(cell):
                 return float("nan")
             value = _parse(cell.strip(" \t"))
-            if np.isfinite(value):
+            if abs(value) < LIMIT:
                 return value
-        elif isinstance(cell, (bool, int, float, decimal.Decimal)) and np.isfinite(float(cell)):
+        elif isinstance(cell, (bool, int, float, decimal.Decimal)) and abs(cell) < LIMIT:
             return float(cell)
         if not strict:
             return float("nan")

@@ -7,7 +7,7 @@ from typing import Any, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .column import Array, Column, named, plain, widths
+from .column import LIMIT, Array, Column, named, plain, widths
 from .errors import RowsError
 
 
@@ -27,9 +27,10 @@ def coordinates(X: Any, names: Sequence[str], columns: Optional[Tuple[Column, ..
         out = rows.astype(np.float64)
     else:
         out = np.concatenate([Column(name).numbers(rows[:, j], strict=True) for j, name in enumerate(names)], axis=1)
-    if np.isinf(out).any():
-        row, j = (int(i[0]) for i in np.nonzero(np.isinf(out)))
-        raise RowsError(f"row {row} has an infinite value in {names[j]!r}")
+    far = np.abs(out) >= LIMIT
+    if far.any():
+        row, j = (int(i[0]) for i in np.nonzero(far))
+        raise RowsError(f"row {row} has an infinite value, or one of 2^480 or more, in {names[j]!r}")
     for at, column in widths(columns):
         _check(out[:, at : at + column.width], column)
     return out

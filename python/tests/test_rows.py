@@ -67,9 +67,11 @@ class Rows(unittest.TestCase):
             ({"a": [1], "b": [1, 2], "c": ["x"]}, "rows"),
             ({"a": [[1]], "b": [1], "c": ["x"]}, "dimensions"),
             ({"a": [np.inf], "b": [1], "c": ["x"]}, "infinite"),
+            ({"a": [2.0**480], "b": [1], "c": ["x"]}, "'a' has an infinite value, or one of 2\\^480 or more, in row 0"),
+            ([[-(2.0**480), 0, 0, 0, 0, 0]], "row 0 has an infinite value, or one of 2"),
             ({"a": [1], "b": [1], "c": [0.5]}, "give it as the text"),
             ({"a": [1], "b": [1], "c": [("x",)]}, "dimensions"),
-            ([[1e308, 0, 0, 0, 0, 0], [-1e308, 1, 1, 1, 0, 0]], None),
+            ([[1e144, 0, 0, 0, 0, 0], [-1e144, 1, 1, 1, 0, 0]], None),
         ]:
             with self.subTest(str(rows)[:60]):
                 if why is None:
@@ -79,7 +81,7 @@ class Rows(unittest.TestCase):
                     r.transform(rows)
         tiny = load(made(scale_=[1e-300] * 6))
         with self.assertRaisesRegex(covey.RowsError, "scaled"), np.errstate(over="ignore"):
-            tiny.transform([[1e308, 0, 0, 0, 0, 0]])
+            tiny.transform([[1e144, 0, 0, 0, 0, 0]])
         with self.assertRaisesRegex(covey.RowsError, "shape"):
             r.inverse_transform([[1, 2, 3]])
 
