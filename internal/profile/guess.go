@@ -50,8 +50,8 @@ func guessText(m dataset.Mapping, head []byte, cut bool) dataset.Mapping {
 	return guessMarks(m, lines)
 }
 
-// guessEncoding returns what a file's first bytes are in, where they are not in the encoding said. A
-// text of another encoding is UTF-8 by chance only if it has none but ASCII characters, or few.
+// guessEncoding returns what a file's first bytes are in, where they are not in the encoding said.
+// A text of another encoding is UTF-8 by chance only if it has none but ASCII characters, or few.
 func guessEncoding(said dataset.Encoding, head []byte, cut bool) dataset.Encoding {
 	if said == dataset.UTF16 {
 		return said
