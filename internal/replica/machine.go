@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/hashicorp/raft"
 )
@@ -60,9 +61,33 @@ func (f *machine) Apply(l *raft.Log) any {
 	return answer
 }
 
+// resume restores, at a start, the snapshot behind the newest: a crash may have left a leader's there
+// that no run has judged.
+func (f *machine) resume(before uint64) error {
+	all, err := f.snaps.List()
+	at := slices.IndexFunc(all, func(m *raft.SnapshotMeta) bool { return m.Index < before }) // newest first
+	if err != nil || at < 0 {
+		return err
+	}
+	_, r, err := f.snaps.Open(all[at].ID)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	f.index = all[at].Index
+	if err := f.m.Restore(r); err != nil {
+		return f.set("restored a snapshot", err)
+	}
+	return nil
+}
+
 // recall applies what was applied before this run and no leader has confirmed in it, up to where a
-// leader's snapshot is of, so that the machine can judge it.
+// leader's snapshot is of, so that the machine can judge it. A log that lacks what follows was
+// compacted, which only a judged snapshot allows.
 func (f *machine) recall(to uint64) error {
+	if first, err := f.snaps.log.FirstIndex(); err != nil || first > f.index+1 {
+		return err
+	}
 	for to = min(to, f.mark.index.Load()); f.index < to; {
 		var l raft.Log
 		if err := f.snaps.log.GetLog(f.index+1, &l); err != nil {
@@ -93,6 +118,11 @@ func (f *machine) Restore(r io.ReadCloser) error {
 	// Whatever raft does about it, this machine's state is not to be used.
 	from := sourceOf(r)
 	if from.sent {
+		if f.index == 0 {
+			if err := f.resume(from.meta.Index); err != nil {
+				return err
+			}
+		}
 		if err := f.recall(from.meta.Index); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,7 +143,7 @@ func TestSnapshotIsJudgedByWhatItIsOf(t *testing.T) {
 		st := &store{logs: logs, latch: l}
 		st.mark.index.Store(10)
 		m := &grows{}
-		f := &machine{m: m, mark: &st.mark, snaps: &snapshots{dir: dir, log: st, latch: l}, latch: l}
+		f := &machine{m: m, mark: &st.mark, snaps: &snapshots{SnapshotStore: raft.NewInmemSnapshotStore(), dir: dir, log: st, latch: l}, latch: l}
 		if !c.sent || c.late {
 			must(t, f.recall(10))
 		}
@@ -161,5 +162,73 @@ func TestSnapshotIsJudgedByWhatItIsOf(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, "one")); (err != nil) != ((c.ends || c.late) && c.sent) {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+// TestLeadersSnapshotIsJudgedAfterACrash: a leader's snapshot that a crash left in place before it
+// was judged is judged by the next start: one of another past is removed, and the log kept. One that
+// was judged, for which the log was compacted, stays.
+func TestLeadersSnapshotIsJudgedAfterACrash(t *testing.T) {
+	opts := Options{SnapshotThreshold: 4} // 1 entry of log is kept behind a snapshot
+	for _, c := range []struct {
+		name           string
+		own, compacted bool // there is an older snapshot; the log before is gone
+		has            int  // of the 6 entries here, in the leader's snapshot
+		ends           bool
+	}{
+		{"of another past", false, false, 5, true},
+		{"of this past", false, false, 6, false},
+		{"of another past, snapshots here", true, false, 4, true},
+		{"of this past, snapshots here", true, false, 6, false},
+		{"judged before", true, true, 6, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			n := mustOpen(t, dir, &grows{}, opts)
+			apply(t, n, numbered(0, 3)...)
+			if c.own {
+				must(t, n.Snapshot())
+			}
+			apply(t, n, numbered(3, 6)...)
+			configuration := n.raft.GetConfiguration().Configuration()
+			must(t, n.Close())
+
+			files, err := raft.NewFileSnapshotStoreWithLogger(filepath.Join(dir, "raft"), retain, newBridge(nil))
+			must(t, err)
+			_, trans := raft.NewInmemTransport("")
+			sink, err := files.Create(1, 50, 9, configuration, 1, trans)
+			must(t, err)
+			theirs := append(numbered(0, c.has), numbered(50, 60)...)
+			_, err = io.WriteString(sink, strings.Join(theirs, "\n"))
+			must(t, err)
+			must(t, sink.Close())
+			if c.compacted {
+				db, err := openBolt(filepath.Join(dir, "raft", "raft.db"))
+				must(t, err)
+				last, err := db.LastIndex()
+				must(t, err)
+				must(t, db.DeleteRange(1, last-1))
+				must(t, db.Close())
+			}
+
+			m := &grows{}
+			n, err = Open(dir, m, opts)
+			if !c.ends {
+				must(t, err)
+				defer n.Close()
+				if got := m.all(); !slices.Equal(got, theirs) {
+					t.Errorf("%q", got)
+				}
+				return
+			}
+			if at, ok := errors.AsType[contradicted](err); !ok || at.index != 50 {
+				t.Fatalf("the start: %v", err)
+			}
+			m = &grows{}
+			mustOpen(t, dir, m, opts)
+			if got := m.all(); !slices.Equal(got, numbered(0, 6)) {
+				t.Errorf("the next start has %q", got)
+			}
+		})
 	}
 }

@@ -288,11 +288,11 @@ func (s *snapshots) Open(id string) (meta *raft.SnapshotMeta, r io.ReadCloser, e
 	if err != nil {
 		return nil, nil, err
 	}
-	return meta, source{r, *meta, s.made.Load()}, nil
+	return meta, source{r, *meta, s.made.Load() || meta.Index > s.log.mark.index.Load()}, nil
 }
 
 // source is a snapshot that was opened. It is a leader's if it was sent, where it is restored: raft
-// restores its own at the start alone.
+// restores its own at the start alone, and then this node has applied what it is of.
 type source struct {
 	io.ReadCloser
 	meta raft.SnapshotMeta
