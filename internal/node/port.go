@@ -162,12 +162,18 @@ func secure(ctx context.Context, dial Dialer, address string, config *tls.Config
 	return conn, nil
 }
 
-// explain says what to do about a certificate that is not valid now, and why a connection broke
-// off: in the same words each time, without the present time or a port.
+// internalError is the alert of TLS of a server that has no certificate to show.
+const internalError = tls.AlertError(80)
+
+// explain says what to do about a certificate that is not valid now or cannot be made, and why a
+// connection broke off: in the same words each time, without the present time or a port.
 func explain(err error) error {
 	if bad, ok := errors.AsType[x509.CertificateInvalidError](err); ok && bad.Reason == x509.Expired {
 		return fmt.Errorf("the other coordinator's certificate is valid from %s to %s, and not by this machine's clock: compare the clocks",
 			bad.Cert.NotBefore.UTC().Format(time.RFC3339), bad.Cert.NotAfter.UTC().Format(time.RFC3339))
+	}
+	if at, ok := errors.AsType[*net.OpError](err); ok && at.Op == "remote error" && at.Err.Error() == internalError.Error() {
+		return fmt.Errorf("the other coordinator cannot make its certificate (%w): has the federation's CA ended, or is a clock wrong? Its log says which: operations.md, when certificates end", at.Err)
 	}
 	if broke, ok := errors.AsType[*net.OpError](err); ok && broke.Source != nil && broke.Op != "dial" {
 		return fmt.Errorf("the connection broke off: %w; a firewall in between can do that", broke.Err)

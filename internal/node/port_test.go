@@ -2,10 +2,12 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -263,5 +265,23 @@ func TestBrokenConnectionInWords(t *testing.T) {
 	}
 	if len(said) != 1 {
 		t.Errorf("%v", said)
+	}
+}
+
+// TestEndedCAIsSaid: a coordinator that cannot make its certificate, as once the CA has ended, is
+// told from one that is not there, with what to do.
+func TestEndedCAIsSaid(t *testing.T) {
+	here, there := net.Pipe()
+	defer here.Close()
+	go func() {
+		defer there.Close()
+		tls.Server(there, &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return nil, errors.New("the CA has ended")
+		}}).Handshake()
+	}()
+	dial := func(context.Context, string) (net.Conn, error) { return here, nil }
+	_, err := secure(t.Context(), dial, "two:7444", &tls.Config{MinVersion: tls.VersionTLS13, ServerName: "two"})
+	if err == nil || !strings.Contains(err.Error(), "when certificates end") {
+		t.Error(err)
 	}
 }
