@@ -112,6 +112,9 @@ func Plain(err error) string {
 		return "nobody answers there: " + why
 	}
 	if s, ok := status.FromError(err); ok {
+		if why := unnamed(s); why != "" {
+			return "the name of its address is not found: " + why + ": check it and this machine's DNS; behind a proxy set HTTPS_PROXY"
+		}
 		if why, broken := brokenOff(s); broken {
 			return "the connection broke off: " + why
 		}
@@ -128,6 +131,22 @@ func Plain(err error) string {
 func CertificateEnded(err error) bool {
 	s, ok := status.FromError(err)
 	return ok && s.Code() == codes.Unavailable && strings.HasPrefix(s.Message(), "connection error: ") && strings.Contains(s.Message(), "remote error: tls: expired certificate")
+}
+
+// unnamed returns why gRPC could not look an address's name up, quoted, without the ports, which are
+// others at every try; empty of another error.
+func unnamed(s *status.Status) string {
+	m := strings.TrimPrefix(s.Message(), "name resolver error: ")
+	why, failed := strings.CutPrefix(m, "dns: A record lookup error: ")
+	switch {
+	case s.Code() != codes.Unavailable:
+		return ""
+	case failed:
+		return frame.Quoted(strings.TrimSpace(why[strings.LastIndex(why, ":")+1:]))
+	case m == "produced zero addresses":
+		return frame.Quoted("no such host")
+	}
+	return ""
 }
 
 // brokenOff returns the system's word for a connection that broke, without the ports, which are
