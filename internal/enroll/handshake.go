@@ -168,7 +168,13 @@ func unreached(err error) string {
 		return ""
 	}
 	why = strings.TrimPrefix(strings.TrimSuffix(why, `"`), "Error while dialing: ")
-	if strings.HasPrefix(why, "dial tcp") { // the address, and the system's word
+	// The rest of a proxy's answer is long, and has the time: a log that says what is new would have
+	// every try.
+	if _, answer, ok := strings.Cut(why, "failed to do connect handshake, response: "); ok {
+		line, _, _ := strings.Cut(strings.TrimLeft(answer, `\"`), `\`)
+		why = "the proxy refuses the tunnel: " + line
+	}
+	if strings.HasPrefix(why, "dial tcp") || strings.HasPrefix(why, "reading server HTTP response: read tcp") { // the address, and the system's word
 		why = why[strings.LastIndex(why, ": ")+1:]
 	}
 	return frame.Quoted(strings.TrimSpace(why))
