@@ -9,10 +9,10 @@
 //
 // The rules of docs/protocol.md that this package keeps, at length.
 //
-//   - EGR-1: A line of `egress.jsonl` MUST be written before its message is sent, renewals,
-//     standing calls, questions for results and notifications included. It has the message's
-//     SHA-256 and `prev`, the link before: 64 zeros, then the SHA-256, in hex, of the link before
-//     and the line without its break.
+//   - EGR-1: A line of `egress.jsonl`, which nobody moved or cut since, MUST be written before its
+//     message is sent, renewals, standing calls, questions for results and notifications included.
+//     It has the message's SHA-256 and `prev`, the link before: 64 zeros, then the SHA-256, in hex,
+//     of the link before and the line without its break.
 //   - EGR-2: `agent egress --verify` MUST find a line changed, removed, inserted or moved. The
 //     next whole line covers one that a crash cut off; missing last lines show only against a link
 //     noted elsewhere.

@@ -71,14 +71,16 @@ func Total(sent map[string]Count) (all Count) {
 // and at the start a witness against a ledger that was restored alone. It is not
 // fsynced. What cannot be written to it is not sent: studies wait until it can be.
 type Log struct {
-	log *slog.Logger
+	log  *slog.Logger
+	path string
 
 	mu     sync.Mutex
 	file   file
+	size   int64  // of it
 	prev   string // link after the last line
 	failed bool   // the latest write, and the log says so
 	torn   error  // nothing can be written any more
-	absent bool   // Open found no file
+	absent bool   // Open found no file, or an empty one
 	// by kind, of messages of no study, and of words about studies beyond maxCounted
 	link  map[string]Count
 	study map[proposal.Digest]map[string]Count // by kind
@@ -90,6 +92,7 @@ type file interface {
 	io.WriteSeeker
 	io.Closer
 	Truncate(size int64) error
+	Stat() (fs.FileInfo, error)
 }
 
 // placed are the kinds that leave for a slot and stand for a record in the ledger.
@@ -116,7 +119,7 @@ const File = "egress.jsonl"
 // log.
 func Open(dir string, log *slog.Logger) (*Log, error) {
 	path := filepath.Join(dir, File)
-	e := &Log{log: log, prev: startOfChain, link: map[string]Count{}, study: map[proposal.Digest]map[string]Count{}, last: map[proposal.Digest]map[string]Spot{}}
+	e := &Log{log: log, path: path, prev: startOfChain, link: map[string]Count{}, study: map[proposal.Digest]map[string]Count{}, last: map[proposal.Digest]map[string]Spot{}}
 	if err := e.load(path); err != nil {
 		return nil, err
 	}
@@ -129,18 +132,23 @@ func Open(dir string, log *slog.Logger) (*Log, error) {
 	if size, err := f.Seek(0, io.SeekEnd); err == nil && size > 0 {
 		last := make([]byte, 1)
 		if _, err := f.ReadAt(last, size-1); err == nil && last[0] != '\n' {
-			_, err = f.Write([]byte{'\n'})
-			return e, err
+			if _, err := f.Write([]byte{'\n'}); err != nil {
+				return e, err
+			}
 		}
 	}
-	return e, nil
+	at, err := f.Stat()
+	if err == nil {
+		e.size = at.Size()
+	}
+	return e, err
 }
 
 // load adds the lines of earlier runs up. A line that a crash cut off is skipped.
 func (e *Log) load(path string) error {
+	e.absent = true
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		e.absent = true
 		return nil
 	}
 	if err != nil {
@@ -149,6 +157,7 @@ func (e *Log) load(path string) error {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
+		e.absent = false
 		e.prev = nextLink(e.prev, lines.Bytes())
 		var s Line
 		if json.Unmarshal(lines.Bytes(), &s) == nil {
@@ -222,8 +231,15 @@ func (e *Log) append(line []byte) error {
 	if e.torn != nil {
 		return e.torn
 	}
+	if err := e.there(); err != nil {
+		return err
+	}
 	n, err := e.file.Write(line)
-	if err == nil || n == 0 {
+	if err == nil {
+		e.size += int64(n)
+		return nil
+	}
+	if n == 0 {
 		return err
 	}
 	size, bad := e.file.Seek(0, io.SeekEnd)
@@ -232,6 +248,21 @@ func (e *Log) append(line []byte) error {
 	}
 	e.torn = bad
 	return err
+}
+
+var errMoved = errors.New("egress.jsonl was moved, deleted or cut while the agent ran: put it back, and let nothing rotate it; an agent that starts without it begins a new one, and says so")
+
+// there returns an error unless the file that is open is the record still: what is written to one
+// that was rotated away goes with it.
+func (e *Log) there() error {
+	ours, err := e.file.Stat()
+	if err != nil {
+		return err
+	}
+	if at, err := os.Stat(e.path); err != nil || !os.SameFile(ours, at) || at.Size() < e.size {
+		return errMoved
+	}
+	return nil
 }
 
 // Witness returns what left of each study.
