@@ -133,8 +133,8 @@ func CertificateEnded(err error) bool {
 	return ok && s.Code() == codes.Unavailable && strings.HasPrefix(s.Message(), "connection error: ") && strings.Contains(s.Message(), "remote error: tls: expired certificate")
 }
 
-// unnamed returns why gRPC could not look an address's name up, quoted, without the ports, which are
-// others at every try; empty of another error.
+// unnamed returns why gRPC could not look an address's name up, quoted, without the ports, which
+// are others at every try; empty of another error.
 func unnamed(s *status.Status) string {
 	m := strings.TrimPrefix(s.Message(), "name resolver error: ")
 	why, failed := strings.CutPrefix(m, "dns: A record lookup error: ")
@@ -168,8 +168,8 @@ func unreached(err error) string {
 		return ""
 	}
 	why = strings.TrimPrefix(strings.TrimSuffix(why, `"`), "Error while dialing: ")
-	// The rest of a proxy's answer is long, and has the time: a log that says what is new would have
-	// every try.
+	// The rest of a proxy's answer is long, and has the time: a log that says what is new would
+	// have every try.
 	if _, answer, ok := strings.Cut(why, "failed to do connect handshake, response: "); ok {
 		line, _, _ := strings.Cut(strings.TrimLeft(answer, `\"`), `\`)
 		why = "the proxy refuses the tunnel: " + line

@@ -61,8 +61,8 @@ func (f *machine) Apply(l *raft.Log) any {
 	return answer
 }
 
-// resume restores, at a start, the snapshot behind the newest: a crash may have left a leader's there
-// that no run has judged.
+// resume restores, at a start, the snapshot behind the newest: a crash may have left a leader's
+// there that no run has judged.
 func (f *machine) resume(before uint64) error {
 	all, err := f.snaps.List()
 	at := slices.IndexFunc(all, func(m *raft.SnapshotMeta) bool { return m.Index < before }) // newest first

@@ -166,8 +166,8 @@ func TestSnapshotIsJudgedByWhatItIsOf(t *testing.T) {
 }
 
 // TestLeadersSnapshotIsJudgedAfterACrash: a leader's snapshot that a crash left in place before it
-// was judged is judged by the next start: one of another past is removed, and the log kept. One that
-// was judged, for which the log was compacted, stays.
+// was judged is judged by the next start: one of another past is removed, and the log kept. One
+// that was judged, for which the log was compacted, stays.
 func TestLeadersSnapshotIsJudgedAfterACrash(t *testing.T) {
 	opts := Options{SnapshotThreshold: 4} // 1 entry of log is kept behind a snapshot
 	for _, c := range []struct {
