@@ -31,8 +31,12 @@ type StoreError struct {
 
 func (e *StoreError) Error() string {
 	text := "ledger: the store failed while it " + e.Op + ": " + e.Err.Error()
-	if strings.Contains(text, syscall.ENOSPC.Error()) { // bbolt keeps its words, not always the error
+	is := func(e syscall.Errno) bool { return strings.Contains(text, e.Error()) } // bbolt keeps its words, not always the error
+	switch {
+	case is(syscall.ENOSPC), is(syscall.EDQUOT):
 		text += "; free some space and start the agent again, and delete nothing in ledger/: studies wait"
+	case is(syscall.EROFS), is(syscall.EIO):
+		text += "; the kernel's log (dmesg) may say more: once the disk can be written, start the agent again, and restore no older ledger: studies wait"
 	}
 	return text
 }

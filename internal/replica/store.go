@@ -26,8 +26,12 @@ type StoreError struct {
 
 func (e *StoreError) Error() string {
 	text := "replica: the store failed while it " + e.Op + ": " + e.Err.Error()
-	if strings.Contains(text, syscall.ENOSPC.Error()) { // bbolt keeps its words, not always the error
+	is := func(e syscall.Errno) bool { return strings.Contains(text, e.Error()) } // bbolt keeps its words, not always the error
+	switch {
+	case is(syscall.ENOSPC), is(syscall.EDQUOT):
 		text += "; free some space and start this coordinator again, and delete nothing in raft/: studies wait"
+	case is(syscall.EROFS), is(syscall.EIO):
+		text += "; the kernel's log (dmesg) may say more: once the disk can be written, start this coordinator again, and delete nothing in raft/: studies wait"
 	}
 	return text
 }
