@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -169,6 +170,16 @@ func TestBadKeys(t *testing.T) {
 		})
 	}
 	t.Logf("figure: %d bad inputs: keys and certificates of a site", len(badKeys))
+}
+
+// TestFolderThatCannotBeWritten: it is a fault at this site, and not on the way, to check.
+func TestFolderThatCannotBeWritten(t *testing.T) {
+	f := newBadFolder(t)
+	pending := filepath.Join(f.dir, "pending")
+	if err := errors.Join(os.RemoveAll(pending), os.WriteFile(pending, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	f.refused(t, "no file can be written in it", "check", "--timeout", "1s")
 }
 
 // TestBadExports: an export that no ledger wrote makes no ledger; and a ledger that is there or in

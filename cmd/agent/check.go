@@ -163,11 +163,12 @@ func (e checkError) Error() string {
 func (e checkError) Unwrap() []error {
 	var out []error
 	for _, f := range e.found {
-		if f.Code == doctor.CheckStudyFile || f.Code == doctor.CheckDryRun || f.Code == doctor.CheckBudget { // the study is the input
+		switch f.Code { // the study is the input, or the folder is this site's to mend
+		case doctor.CheckStudyFile, doctor.CheckDryRun, doctor.CheckBudget, doctor.CheckFolder:
 			out = append(out, &shared.InputError{Err: f.Err})
-			continue
+		default:
+			out = append(out, f.Err)
 		}
-		out = append(out, f.Err)
 	}
 	return out
 }
