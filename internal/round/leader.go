@@ -37,6 +37,11 @@ func (s leader) special(e Event) []Effect {
 		case e.refuted():
 			return []Effect{Doubt{e.Site, study.CodeBadRefusal}}
 		}
+	case Disconnected:
+		// It missed its deadlines while it had a link, and no deadline will pass for it now.
+		if k := &s.live.links[e.Site]; s.Status == StatusRunning && k.absent() && !k.barred && !slices.Contains(s.WaitingFor(), e.Site) {
+			return []Effect{Late{Query: s.Query, Phase: PhaseUpload, Without: []string{s.plan.Proposal.Roster[e.Site].Name}}}
+		}
 	case Expired:
 		if !s.open(e.Query, e.Slot) || e.Phase != s.timed() {
 			return nil

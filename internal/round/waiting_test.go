@@ -187,6 +187,33 @@ func TestBarredSiteIsNotSaidToComeBack(t *testing.T) {
 	}
 }
 
+// TestLeavingAfterItsDeadlinesIsSaid: where a site missed its deadlines on a link that ends then,
+// it is said at once that the study goes on without it, unless it still waits for it.
+func TestLeavingAfterItsDeadlinesIsSaid(t *testing.T) {
+	for _, c := range []struct {
+		missed, down int
+		said         bool
+	}{{patience - 1, 0, false}, {patience, 0, true}, {patience + 2, 0, true}, {patience, 2, false}} {
+		h := muted(t, 6, nil) // U_min is 4
+		for i := range c.down {
+			h.event(Disconnected{4 + i})
+		}
+		h.event(Uploaded{Site: 0})
+		for range c.missed {
+			h.event(Expired{Phase: PhaseUpload})
+		}
+		before := len(h.pending)
+		h.event(Disconnected{1})
+		said := slices.ContainsFunc(h.pending[before:], func(e Effect) bool {
+			late, ok := e.(Late)
+			return ok && slices.Equal(late.Without, []string{h.state.plan.Proposal.Roster[1].Name})
+		})
+		if said != c.said {
+			t.Errorf("%+v: said %v", c, said)
+		}
+	}
+}
+
 // TestTooFewWithoutTheAbsent: where the others are too few, a site without a link is waited for,
 // however many deadlines pass, and named.
 func TestTooFewWithoutTheAbsent(t *testing.T) {
