@@ -62,7 +62,7 @@ func (vs *Views) Result(ctx context.Context, id proposal.Digest) (_ *os.File, er
 	if err := os.Remove(file.Name()); err != nil {
 		return nil, err
 	}
-	err = wire.CallResult(ctx, conn, id[:], file)
+	err = wire.CallResult(ctx, conn, id[:], roomy{file, free})
 	_, disk := errors.AsType[*fs.PathError](err)
 	switch {
 	case disk:
