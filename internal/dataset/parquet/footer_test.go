@@ -157,6 +157,8 @@ var (
 // badParquetWords are of a file that is no better than random bytes.
 const badParquetWords = "cannot be read: not Parquet, cut off, damaged, or of a kind that is not known here"
 
+const moreValues = "a column has more values than its row group has rows"
+
 const deeper = "a page's header has more than 64 structures in each other"
 
 // deep is a header of unknown fields, each in the one before.
@@ -221,8 +223,8 @@ func TestParquetClaims(t *testing.T) {
 		// What a page claims to be unpacked: as it says, or as the packing does.
 		"page unpacked":          {double, aDouble, as(first, &parquet.Zstd), func(b *broken) { b.last().head.UncompressedPageSize = math.MaxInt32 }, false, badParquetWords},
 		"dictionary unpacked":    {indexed, aDouble, as(second, &parquet.Gzip), func(b *broken) { b.pages[0].head.UncompressedPageSize = math.MaxInt32 }, false, badParquetWords},
-		"values of a page":       {parquet.Optional(double), aDouble, first, func(b *broken) { b.last().head.DataPageHeader.V.NumValues = math.MaxInt32 }, false, badParquetWords},
-		"values of version 2":    {parquet.String(), aText, second, func(b *broken) { b.last().head.DataPageHeaderV2.V.NumValues = math.MaxInt32 }, true, badParquetWords},
+		"values of a page":       {parquet.Optional(double), aDouble, first, func(b *broken) { b.last().head.DataPageHeader.V.NumValues = math.MaxInt32 }, false, moreValues},
+		"values of version 2":    {parquet.String(), aText, second, func(b *broken) { b.last().head.DataPageHeaderV2.V.NumValues = math.MaxInt32 }, true, moreValues},
 		"values of a dictionary": {indexed, aDouble, first, func(b *broken) { b.pages[0].head.DictionaryPageHeader.V.NumValues = math.MaxInt32 }, false, badParquetWords},
 		"unpacked by snappy":     {double, aDouble, as(first, &parquet.Snappy), func(b *broken) { b.last().set(binary.AppendUvarint(nil, math.MaxUint32), b.last().body) }, false, badParquetWords},
 		"unpacked by zstd": {parquet.Optional(double), aDouble, as(second, &parquet.Zstd), func(b *broken) {
@@ -236,7 +238,7 @@ func TestParquetClaims(t *testing.T) {
 
 		// Pages whose numbers do not fit each other.
 		"fewer values":                {double, aDouble, first, func(b *broken) { b.last().head.DataPageHeader.V.NumValues = 39 }, false, "a column has fewer values than its row group has rows"},
-		"more values":                 {parquet.Optional(double), aDouble, first, func(b *broken) { b.rows(39) }, false, "a column has more values than its row group has rows"},
+		"more values":                 {parquet.Optional(double), aDouble, first, func(b *broken) { b.rows(39) }, false, moreValues},
 		"index beyond the dictionary": {indexed, aDouble, first, func(b *broken) { b.last().set([]byte{6}, run(40, 40)) }, false, badParquetWords},
 		"no dictionary":               {indexed, aDouble, first, func(b *broken) { b.pages = b.pages[1:] }, false, badParquetWords},
 	} {
@@ -246,7 +248,7 @@ func TestParquetClaims(t *testing.T) {
 			path := cost.File(t, "x.parquet", b.together(t))
 			runtime.GC() // a test before has filled the library's pools
 			var err error
-			cost.Bounded(t, 256<<20, func() {
+			cost.Bounded(t, freeBytes, func() {
 				if c.unit {
 					_, err = dataset.Inspect(dataset.Source{Path: path}, "a", dataset.ReadOptions{})
 				} else {

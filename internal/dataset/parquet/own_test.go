@@ -150,11 +150,13 @@ func TestParquetOwnDamage(t *testing.T) {
 	claims = append(append(claims, 0, 33), make([]byte, 1<<16*33/8)...)
 	claims = append(claims, make([]byte, 1<<13)...) // 2^12 runs of 2^16 zeros
 	cost.Bounded(t, 1<<20, func() {
-		if out, wide := differences(claims, 40, true); len(out) != 40 || !wide {
-			t.Errorf("%d values, %t", len(out), wide)
+		if out, _, _, err := differences(claims, 40, []byte{}); err == nil {
+			t.Errorf("%d bytes", len(out))
 		}
-		if out, err := singles(bytes.Repeat(run(1<<31-1, 1), 100), 40); len(out) != 40 || err != nil {
-			t.Errorf("%d levels, %v", len(out), err)
+		r := runs{b: bytes.Repeat(run(1<<31-1, 1), 100), width: 1}
+		var out [40]byte
+		if err := unpackRuns(&r, out[:]); countOnes(out[:]) != 40 || err != nil {
+			t.Errorf("%d levels, %v", out, err)
 		}
 	})
 }

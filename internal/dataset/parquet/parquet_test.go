@@ -238,34 +238,3 @@ func TestBadParquet(t *testing.T) {
 	}
 	t.Logf("figure: %d bad inputs: Parquet files", count)
 }
-
-// Whatever byte is damaged: an error, or a table of the same shape, and never a panic. The format
-// has no checksum that writers must set, so numbers may be others; the pin is of the bytes.
-func TestDamagedParquet(t *testing.T) {
-	good, err := os.ReadFile("testdata/duckdb-zstd.parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := dataset.Request{Columns: []dataset.Column{{Name: "a", Offset: 0, Scale: 1}, {Name: "b", Offset: 0, Scale: 1}, {Name: "c", Offset: 0, Scale: 1}, {Name: "d", Offset: 0, Scale: 1}}, Unit: "who", Missing: dataset.MissingDropRow}
-	path := filepath.Join(t.TempDir(), "data.parquet")
-	refused := 0
-	for i := 0; i < len(good); i += 13 {
-		damaged := bytes.Clone(good)
-		damaged[i] ^= byte(1 + i%255)
-		if err := os.WriteFile(path, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r, err := dataset.Read(dataset.Source{Path: path}, q, dataset.ReadOptions{})
-		if _, ok := errors.AsType[*dataset.Error](err); err != nil && !ok {
-			t.Fatalf("byte %d: %v", i, err)
-		}
-		if err != nil {
-			refused++
-		} else if len(r.Values) != 4*r.Rows || len(r.Unit) != r.Rows {
-			t.Fatalf("byte %d: %d rows, %d values", i, r.Rows, len(r.Values))
-		}
-	}
-	if refused < 100 {
-		t.Errorf("%d refused", refused)
-	}
-}
