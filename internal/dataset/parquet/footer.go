@@ -188,11 +188,15 @@ var (
 // library calls itself for each, and a stack that is full ends the process.
 const maxThriftDepth = 64
 
+// Lists may have so many structures, and one more for so many bytes: writers take 19 bytes or more
+// for one. A column of a row group takes 560 bytes of memory and may be one byte of a footer.
+const freeStructures, structureBytes = 1 << 16, 8
+
 // skim goes over a structure in Thrift's compact protocol and returns how many bytes it takes.
 // Every length it meets is of bytes that are there, and every list's elements too: each takes a
 // byte at least.
 func skim(b []byte) (int, error) {
-	s := skimmer{b, 0}
+	s := skimmer{b: b, structures: freeStructures + uint64(len(b))/structureBytes}
 	if err := s.value(thrift.STRUCT, 0); err != nil {
 		return 0, err
 	}
@@ -200,8 +204,9 @@ func skim(b []byte) (int, error) {
 }
 
 type skimmer struct {
-	b  []byte
-	at int
+	b          []byte
+	at         int
+	structures uint64 // that lists may still have
 }
 
 func (s *skimmer) byte() (byte, error) {
@@ -283,6 +288,12 @@ func (s *skimmer) list(typ thrift.Type, depth int) error {
 		}
 	}
 	of[1] = thrift.Type(head & 15)
+	if of[1] == thrift.STRUCT {
+		if n > s.structures {
+			return errThrift
+		}
+		s.structures -= n
+	}
 	for range n { // b ends first, however many they claim to be
 		if typ == thrift.MAP {
 			if err := s.value(of[0], depth+1); err != nil {

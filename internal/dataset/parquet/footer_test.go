@@ -183,6 +183,10 @@ func TestParquetClaims(t *testing.T) {
 			// Field 2, a list of 2^31-1 structures.
 			b.footer = binary.AppendUvarint([]byte{0x15, 2, 0x19, 0xFC}, math.MaxInt32)
 		}, false, badParquetWords},
+		"columns of no bytes": {double, aDouble, first, func(b *broken) {
+			// Field 4, a list of one row group, whose field 1 is a list of 2^20 columns.
+			b.footer = append(binary.AppendUvarint([]byte{0x15, 2, 0x39, 0x1C, 0x19, 0xFC}, 1<<20), make([]byte, 1<<20+2)...)
+		}, false, badParquetWords},
 		"depth of unknown fields": {double, aDouble, first, func(b *broken) { b.footer = bytes.Repeat([]byte{0x1C}, 16<<20) }, false, badParquetWords},
 		"depth of the schema": {double, aDouble, first, func(b *broken) {
 			leaf := b.meta.Schema[1]
