@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -15,6 +16,10 @@ import (
 // maxRecord bounds a record: a quote that is never closed must not take the rest
 // of a file into memory. The widest row that a study can have is below half of it.
 const maxRecord = 64 << 20
+
+// maxFields bounds a record's fields, as many as a matrix's columns: one is of a byte, which gzip
+// packs into none, and takes 24 in memory, or 300 in the header.
+const maxFields = 1 << 20
 
 // csvTable is a CSV file whose header was read.
 type csvTable struct {
@@ -44,6 +49,10 @@ type record struct {
 func openText(src *hashedFile, in io.Reader, m Mapping) (*csvTable, error) {
 	t := &csvTable{path: src.path, src: src, record: recordBound{in: in}, base: m.SkipRows, end: m.SkipRows, comma: ',', last: m.SkipLast}
 	var err error
+	if m.Separator != "" {
+		t.comma = rune(m.Separator[0])
+	}
+	t.record.separator = byte(t.comma)
 	if t.raw, t.text, err = decode(&t.record, m.Encoding, t.path); err != nil {
 		return nil, err
 	}
@@ -52,10 +61,7 @@ func openText(src *hashedFile, in io.Reader, m Mapping) (*csvTable, error) {
 	}
 	t.csv = csv.NewReader(t.text) // which it uses as it is
 	t.csv.ReuseRecord, t.csv.FieldsPerRecord = true, -1
-	if m.Separator != "" {
-		t.comma = rune(m.Separator[0])
-		t.csv.Comma = t.comma
-	}
+	t.csv.Comma = t.comma
 	fields, _, err := t.next()
 	if err == io.EOF {
 		return nil, &Error{File: t.path, Reason: "the file is empty"}
@@ -109,21 +115,31 @@ func (t *csvTable) skip(in *bufio.Reader, lines int) error {
 	return nil
 }
 
-// recordBound fails once more than maxRecord bytes were read for one record.
+// recordBound fails once more than maxRecord bytes, or maxFields separators, were read for one
+// record.
 type recordBound struct {
-	in   io.Reader
-	read int // since the last record
-	all  int64
+	in        io.Reader
+	separator byte
+	read      int // since the last record
+	fields    int // since then
+	all       int64
 }
 
-var errRecord = errors.New("record too long")
+var (
+	errRecord = errors.New("record too long")
+	errFields = errors.New("record of too many fields")
+)
 
 func (r *recordBound) Read(p []byte) (int, error) {
 	if r.read > maxRecord {
 		return 0, errRecord
 	}
+	if r.fields > maxFields {
+		return 0, errFields
+	}
 	n, err := r.in.Read(p)
 	r.read += n
+	r.fields += bytes.Count(p[:n], []byte{r.separator})
 	r.all += int64(n)
 	return n, err
 }
@@ -217,6 +233,7 @@ func (t *csvTable) without() (reason, remedy string) {
 // record ([Error.record]) the next one may be read.
 func (t *csvTable) next() (fields []string, line int, err error) {
 	t.record.read = 0
+	t.record.fields = 0
 	fields, err = t.csv.Read()
 	if err == io.EOF {
 		return nil, 0, err
@@ -229,6 +246,8 @@ func (t *csvTable) next() (fields []string, line int, err error) {
 		t.end = t.base + fault.Line
 	case errors.Is(err, errRecord):
 		return nil, 0, &Error{File: t.path, Row: t.end + 1, Reason: fmt.Sprintf("a row of more than %d MiB; is a quote not closed?", maxRecord>>20)}
+	case errors.Is(err, errFields):
+		return nil, 0, &Error{File: t.path, Row: t.end + 1, Reason: "a row of more than 2^20 fields; write a line for each row, with fewer columns"}
 	case err != nil:
 		return nil, 0, unreadable(t.path, err)
 	default:

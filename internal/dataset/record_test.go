@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"covey/test/cost"
 )
 
 // repeated is n times the same text.
@@ -122,5 +124,25 @@ func TestMissingWords(t *testing.T) {
 		if isMissing(field) != want {
 			t.Errorf("%q: want %v", field, want)
 		}
+	}
+}
+
+// A row of more fields than a table may have is refused, in the header too, before they are taken
+// into memory: gzip packs separators into next to nothing.
+func TestManyFields(t *testing.T) {
+	q := Request{Columns: []Column{{Name: "a", Scale: 1}}, Missing: MissingError}
+	for before, row := range map[string]int{"": 1, "a;b\n1;2\n": 3, "a;b\n1;\"": 2} {
+		s := Source{Path: cost.File(t, "x.csv.gz", pack(t, before, strings.Repeat(";", 60<<20))), Mapping: Mapping{Separator: ";"}}
+		cost.Bounded(t, 256<<20, func() {
+			_, err := Read(s, q, ReadOptions{})
+			if e, ok := errors.AsType[*Error](err); !ok || e.Row != row || !strings.HasPrefix(e.Reason, "a row of more than 2^20 fields") {
+				t.Errorf("%q: %v", before, err)
+			}
+		})
+	}
+	many := "a" + strings.Repeat(";", 1000) + "\n" + strings.Repeat("1"+strings.Repeat(";b", 1000)+"\n", 3000)
+	s := Source{Path: cost.File(t, "x.csv.gz", pack(t, many)), Mapping: Mapping{Separator: ";"}}
+	if r, err := Read(s, q, ReadOptions{}); err != nil || r.Rows != 3000 {
+		t.Errorf("3000 rows of 1001 fields: %v", err)
 	}
 }
