@@ -183,6 +183,7 @@ func follow(t *testing.T, spec proposal.Spec, data table) (*study.Plan, *result.
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Releases = releases
 	return p, r
 }
 

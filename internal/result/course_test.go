@@ -150,7 +150,17 @@ func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
 // made is signResult as a coordinator makes it, which checks everything first.
 func made(t testing.TB, p *study.Plan, body []byte, signed []SignedRelease) *Result {
 	t.Helper()
-	r, err := Sign(p, body, signed, evidenceOf(t, p, signed), texts.Signer)
+	return wholly(t, p, body, signed, evidenceOf(t, p, signed))
+}
+
+// wholly is what a coordinator makes of evidence, with all numbers of its releases and the sites'
+// signatures.
+func wholly(t testing.TB, p *study.Plan, body []byte, signed []SignedRelease, e Evidence) *Result {
+	t.Helper()
+	r, err := Sign(p, body, signed, e, texts.Signer)
+	if err == nil {
+		r.Releases, err = parseSigned(signed)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

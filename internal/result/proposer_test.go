@@ -19,11 +19,7 @@ func TestVerifyProposer(t *testing.T) {
 	signature := proposal.SignProposal(ada, p.Digest)
 	e := evidenceOf(t, p, signed)
 	e.Proposer = signature
-	r, err := Sign(p, body, signed, e, texts.Signer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.SiteSignatures = sitesSign(t, p, r)
+	r := wholly(t, p, body, signed, e)
 	v, err := Verify(file(t, r))
 	if err != nil || v.Proposer == nil || !v.Proposer.Same(*by) || r.Proposer != "ada" {
 		t.Fatalf("%+v, %v", v, err)

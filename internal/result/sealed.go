@@ -128,6 +128,9 @@ func (r *Result) put(e Evidence) {
 // all of its releases, in order, and signs it with the proposal's coordinator key. Sites have not
 // signed it yet. What they signed of the setup and of sums is not checked again: the coordinator
 // took nothing that did not hold, and sites (Attest) and readers (Verify) check all of it.
+//
+// Of a wide study's releases the result holds what outputs are made of ([study.Plan.Spent]), which
+// is enough for its draft: Draft.Complete has them whole.
 func Sign(plan *study.Plan, body []byte, signed []SignedRelease, e Evidence, key ed25519.PrivateKey) (*Result, error) {
 	if proposal.DigestOf(body) != plan.Digest {
 		return nil, errors.New("result: the plan belongs to another proposal")
@@ -135,11 +138,22 @@ func Sign(plan *study.Plan, body []byte, signed []SignedRelease, e Evidence, key
 	if !ed25519.PublicKey(plan.Proposal.Coordinator).Equal(key.Public()) {
 		return nil, errors.New("result: the signing key is not the proposal's coordinator key")
 	}
-	releases, err := parseSigned(signed)
-	if err != nil {
-		return nil, err
+	c := plan.Start()
+	var releases []study.Release
+	for _, s := range signed {
+		release, err := parseCanonical(len(releases), s.Encoded)
+		if err != nil {
+			return nil, err
+		}
+		if c, err = plan.NextOf(c, release, s.Encoded, releases); err != nil {
+			return nil, err
+		}
+		releases = append(releases, plan.Spent(release))
 	}
-	r, err := New(plan, releases)
+	if c.Query != len(plan.Queries) {
+		return nil, proposal.FieldErrorf("releases", "the releases end before query %d", c.Query)
+	}
+	r, err := newResult(plan, releases, c, 0)
 	if err != nil {
 		return nil, err
 	}
