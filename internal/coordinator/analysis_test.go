@@ -156,7 +156,13 @@ func TestAnalystsStudy(t *testing.T) {
 		read := func(a *asker) ([]byte, error) {
 			ctx, end := context.WithCancel(a.ctx()) // as a call ends, for the client's next one
 			defer end()
-			return server{f.c}.Result(ctx, of[:])
+			write, err := server{f.c}.Result(ctx, of[:])
+			if err != nil {
+				return nil, err
+			}
+			var file bytes.Buffer
+			err = write(&file)
+			return file.Bytes(), err
 		}
 		if v := f.finish(); v.Status != round.StatusCompleted {
 			t.Fatalf("%+v", v)

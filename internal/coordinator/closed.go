@@ -3,6 +3,7 @@ package coordinator
 import (
 	"covey/internal/outline"
 	"covey/internal/proposal"
+	"covey/internal/round"
 	"covey/internal/session"
 	"covey/internal/stream"
 	"covey/internal/wire"
@@ -57,6 +58,12 @@ func (m *leader) tellOver(r outline.Study, site int) {
 	if r.Releases() > 0 {
 		l.SendLater(func() ([]byte, error) {
 			state, _, err := c.Load()
+			if err == nil {
+				err = c.Releases(func(r round.Released) error {
+					state.Releases = []round.Released{r}
+					return nil
+				})
+			}
 			if err != nil {
 				log.Error("a study that is over cannot be read from disk; the site is told only how it ended", "study", r.Digest, "error", err)
 				return nil, nil

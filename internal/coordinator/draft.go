@@ -18,8 +18,12 @@ import (
 func (m *leader) draft(digest proposal.Digest, s *memory) {
 	c, state, term := m.core, s.State, m.term
 	evidence := evidence(state.Durable, m.approvals(s))
+	var signed []result.SignedRelease
+	for _, r := range state.Releases {
+		signed, evidence.Certificates = append(signed, signedRelease(r)), append(evidence.Certificates, r.Certificate)
+	}
 	evidence.Transcript, evidence.ChainHead = s.Transcript(), m.chainOf(digest)
-	plan, body, signed := s.Plan, state.Body, signedReleases(state.Durable)
+	plan, body := s.Plan, state.Body
 	c.background(func() {
 		var draft result.Draft
 		r, err := result.Sign(plan, body, signed, evidence, c.authority.SigningKey())
@@ -38,14 +42,10 @@ func (m *leader) draft(digest proposal.Digest, s *memory) {
 	})
 }
 
-// evidence is what the sites have signed of a study, but for its transcript and its chain's
-// head, which its draft has.
+// evidence is what the sites have signed of a study, but for its transcript and its chain's head,
+// which its draft has, and the certificates of its releases.
 func evidence(d round.Durable, approvals []result.Blob) result.Evidence {
-	e := result.Evidence{Proposer: d.Signature, Approvals: approvals, Confirmations: result.Blobs(d.Confirmations)}
-	for _, r := range d.Releases {
-		e.Certificates = append(e.Certificates, r.Certificate)
-	}
-	return e
+	return result.Evidence{Proposer: d.Signature, Approvals: approvals, Confirmations: result.Blobs(d.Confirmations)}
 }
 
 // approvals are those of a study under way.
@@ -53,11 +53,8 @@ func (m *leader) approvals(s *memory) []result.Blob {
 	return approvals(s.Plan.Proposal.Roster, m.words[s.Plan.Digest])
 }
 
-func signedReleases(d round.Durable) (all []result.SignedRelease) {
-	for _, r := range d.Releases {
-		all = append(all, result.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
-	}
-	return all
+func signedRelease(r round.Released) result.SignedRelease {
+	return result.SignedRelease{Encoded: r.Encoded, Signature: r.Signature}
 }
 
 // whole adds to a question for a signature what the state machine does not hold.

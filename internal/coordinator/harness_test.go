@@ -325,6 +325,10 @@ func (f *federation) state() *round.State {
 	if r.Closed != nil {
 		state, _, err := r.Closed.Load()
 		must.Do(f.t, err)
+		must.Do(f.t, r.Closed.Releases(func(r round.Released) error {
+			state.Releases = append(state.Releases, r)
+			return nil
+		}))
 		return state
 	}
 	now := *r.State

@@ -64,8 +64,10 @@ func (c *Coordinator) Story(digest proposal.Digest) (outline.Story, bool) {
 	}
 	s := outline.Story{View: m.view(r)}
 	var durable round.Durable
+	var releases func(func(round.Released) error) error
 	if r.State != nil {
 		s.Plan, durable = r.State.Plan(), r.State.Durable // what it holds never changes
+		releases = listed(durable.Releases)
 	}
 	times := map[int]time.Time{}
 	for _, h := range m.journal {
@@ -80,10 +82,15 @@ func (c *Coordinator) Story(digest proposal.Digest) (outline.Story, bool) {
 			c.log.Error("a study that is over cannot be read again", "study", digest, "error", err)
 			return outline.Story{}, false
 		}
-		s.Plan, durable = state.Plan(), state.Durable
+		s.Plan, durable, releases = state.Plan(), state.Durable, r.Closed.Releases
 	}
 	s.Method, s.X = durable.Method, durable.X
-	s.Rounds = c.rounds.Of(digest, s.Plan, durable.Releases)
+	rounds, err := c.rounds.Of(s.Plan, r.Releases(), r.Closed != nil, releases)
+	if err != nil {
+		c.log.Error("the releases of a study that is over cannot be read again", "study", digest, "error", err)
+		return outline.Story{}, false
+	}
+	s.Rounds = rounds
 	for i := range s.Rounds {
 		s.Rounds[i].At = times[s.Rounds[i].Query]
 	}

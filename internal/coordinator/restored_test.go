@@ -53,6 +53,12 @@ func everything(t *testing.T, s *story, m *Machine, at time.Time) []string {
 			file, err = r.File()
 		}
 		add("result", file, err)
+		var written bytes.Buffer
+		if write, failed := c.ResultFile(v.Digest); (failed == nil) != (err == nil) {
+			t.Errorf("the file of a result with %v: %v", err, failed)
+		} else if err == nil && (write(&written) != nil || !bytes.Equal(written.Bytes(), file)) {
+			t.Errorf("a result is written as %d bytes, has %d", written.Len(), len(file))
+		}
 		decisions, err := c.Decisions(v.Digest)
 		add("decisions", decisions, err)
 		body, err := c.Body(v.Digest)

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"io"
 	"slices"
 	"time"
 
@@ -27,7 +28,7 @@ var errNoResult = status.Error(codes.NotFound, "there is no result of this study
 // Result returns the result file of a completed study to a client that may read it: a site of its
 // roster, its proposer, its readers. Every coordinator has it that has followed the log so far; one
 // that has not, and does not lead, says who leads.
-func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
+func (s server) Result(ctx context.Context, raw []byte) (func(io.Writer) error, error) {
 	who, err := s.caller(ctx)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 		s.c.log.Warn("a result was not given out", string(who.Role), who.Name, "study", digest)
 		return nil, err
 	}
-	// Its file is in memory until the call ends: one of each client's.
+	// A release of it is in memory until the call ends: one of each client's.
 	place := s.c.placeOf(who.Name)
 	select {
 	case place <- struct{}{}:
@@ -61,17 +62,31 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 	case <-ctx.Done(): // a caller that hung up takes no place
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
-	r, err := s.c.Result(digest)
+	write, err := s.c.ResultFile(digest)
 	if err != nil {
 		s.c.log.Error("a result cannot be put together", "study", digest, "error", err)
 		return nil, status.Error(codes.Internal, "the result cannot be put together")
 	}
-	file, err := r.File()
-	if err != nil {
-		return nil, status.Error(codes.Internal, "the result cannot be written")
-	}
-	s.c.log.Info("a result was given out", string(who.Role), who.Name, "study", digest, "bytes", len(file))
-	return file, nil
+	return func(to io.Writer) error {
+		counted := &counter{to: to}
+		err := write(counted)
+		if err == nil {
+			s.c.log.Info("a result was given out", string(who.Role), who.Name, "study", digest, "bytes", counted.n)
+		}
+		return err
+	}, nil
+}
+
+// counter counts the bytes that it passes on.
+type counter struct {
+	to io.Writer
+	n  int
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.n += n
+	return n, err
 }
 
 // placeOf returns the place of a client's one result at a time. There are no more of them than

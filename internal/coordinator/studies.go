@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -151,9 +152,10 @@ func (c *Coordinator) Body(digest proposal.Digest) ([]byte, error) {
 
 // now is a study at a moment.
 type now struct {
-	round.Durable
-	roster []proposal.Member
-	words  map[int]outline.Word
+	round.Durable // without its releases
+	releases      func(see func(round.Released) error) error
+	roster        []proposal.Member
+	words         map[int]outline.Word
 }
 
 // whole returns a study's state now, which the caller must not change. One that is over is read
@@ -167,14 +169,26 @@ func (c *Coordinator) whole(digest proposal.Digest) (now, error) {
 	}
 	if r.State != nil {
 		defer c.machine.unlock()
-		return now{r.State.Durable, r.Proposal().Roster, maps.Clone(m.words[digest])}, nil
+		return now{r.State.Durable, listed(r.State.Releases), r.Proposal().Roster, maps.Clone(m.words[digest])}, nil
 	}
 	c.machine.unlock()
 	state, words, err := r.Closed.Load()
 	if err != nil {
 		return now{}, fmt.Errorf("study %s cannot be read again: %w", digest, err)
 	}
-	return now{state.Durable, r.Proposal().Roster, words}, nil
+	return now{state.Durable, r.Closed.Releases, r.Proposal().Roster, words}, nil
+}
+
+// listed shows releases that are in memory.
+func listed(releases []round.Released) func(see func(round.Released) error) error {
+	return func(see func(round.Released) error) error {
+		for _, r := range releases {
+			if err := see(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // UnfinishedError is a result asked for before the study completed.
@@ -190,17 +204,43 @@ func (e *UnfinishedError) Error() string {
 	return fmt.Sprintf("the study has no result yet: it is %s", e.Status)
 }
 
+// completed returns a completed study and what its sites signed of it.
+func (c *Coordinator) completed(digest proposal.Digest) (now, result.Evidence, error) {
+	w, err := c.whole(digest)
+	if err == nil && w.Status != round.StatusCompleted {
+		err = &UnfinishedError{w.Status, w.Code}
+	}
+	return w, evidence(w.Durable, approvals(w.roster, w.words)), err
+}
+
 // Result returns a completed study's result, as its sites signed it: result.Verify checks it by
 // itself.
 func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
-	w, err := c.whole(digest)
+	w, e, err := c.completed(digest)
 	if err != nil {
 		return nil, err
 	}
-	if w.Status != round.StatusCompleted {
-		return nil, &UnfinishedError{w.Status, w.Code}
+	var signed []result.SignedRelease
+	err = w.releases(func(r round.Released) error {
+		signed = append(signed, signedRelease(r))
+		e.Certificates = append(e.Certificates, r.Certificate)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return result.Draft(w.Draft).Complete(w.Body, signedReleases(w.Durable), evidence(w.Durable, approvals(w.roster, w.words)), w.Attestations)
+	return result.Draft(w.Draft).Complete(w.Body, signed, e, w.Attestations)
+}
+
+// ResultFile returns what writes the file of Result. It holds one release at a time.
+func (c *Coordinator) ResultFile(digest proposal.Digest) (func(io.Writer) error, error) {
+	w, e, err := c.completed(digest)
+	if err != nil {
+		return nil, err
+	}
+	return result.Draft(w.Draft).Writer(w.Body, e, w.Attestations, func(see func(result.SignedRelease, []byte) error) error {
+		return w.releases(func(r round.Released) error { return see(signedRelease(r), r.Certificate) })
+	})
 }
 
 // Watch calls see with the view of a study now and after every change, until it is over, see fails,

@@ -48,6 +48,7 @@ package dashboard
 
 import (
 	"embed"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -68,6 +69,7 @@ type Source interface {
 	Overview(most int) outline.Overview
 	Story(proposal.Digest) (outline.Story, bool)
 	Result(proposal.Digest) (*result.Result, error)
+	ResultFile(proposal.Digest) (func(io.Writer) error, error)
 	Changed() <-chan struct{}
 }
 
@@ -213,6 +215,21 @@ func hostname(host string) string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
+// paced writes a file of any length to a reader who may be slow: a tunnel can be.
+type paced struct {
+	http.ResponseWriter
+	c    *http.ResponseController
+	left int // until the deadline is set anew
+}
+
+func (p *paced) Write(b []byte) (int, error) {
+	if p.left -= len(b); p.left < 0 {
+		p.left = 30 * slowest
+		p.c.SetWriteDeadline(time.Now().Add(30*time.Second + time.Duration(p.left+len(b))*time.Second/slowest))
+	}
+	return p.ResponseWriter.Write(b)
+}
+
 // slowest is how many bytes a second a reader of a result has to take.
 const slowest = 16 << 10
 
@@ -234,22 +251,17 @@ func (d *Dashboard) result(w http.ResponseWriter, r *http.Request, v visitor) {
 		return
 	}
 	d.signing.Lock() // each is made anew and signed: one at a time, however often people ask
-	result, err := d.source.Result(digest)
+	write, err := d.source.ResultFile(digest)
 	d.signing.Unlock()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
 	}
 	d.read(v, "result", digest)
-	text, err := result.File()
-	if err != nil {
-		d.log.Error("a result does not encode", "study", digest, "error", err)
-		http.Error(w, "the result does not encode", http.StatusInternalServerError)
-		return
-	}
 	w.Header().Set("Content-Type", "application/json")
-	// For a large study it has many megabytes, and a tunnel can be slow.
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30*time.Second + time.Duration(len(text))*time.Second/slowest))
 	w.Header().Set("Content-Disposition", `attachment; filename="result-`+digest.String()[:12]+`.json"`)
-	w.Write(text)
+	if err := write(&paced{w, http.NewResponseController(w), 0}); err != nil {
+		d.log.Error("a result was not given out whole", "study", digest, "error", err)
+		panic(http.ErrAbortHandler) // it shows as cut off, not as a file
+	}
 }

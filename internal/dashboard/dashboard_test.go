@@ -41,7 +41,10 @@ func (e *empty) Overview(int) outline.Overview {
 }
 func (e *empty) Story(proposal.Digest) (outline.Story, bool)    { return outline.Story{}, false }
 func (e *empty) Result(proposal.Digest) (*result.Result, error) { return nil, errors.New("no") }
-func (e *empty) Changed() <-chan struct{}                       { return e.changed }
+func (e *empty) ResultFile(proposal.Digest) (func(io.Writer) error, error) {
+	return nil, errors.New("no")
+}
+func (e *empty) Changed() <-chan struct{} { return e.changed }
 
 const goodToken = "the-token-of-these-tests-0123456789" // ana's, who is an operator
 

@@ -47,6 +47,10 @@ func (s *several) Result(d proposal.Digest) (*result.Result, error) {
 	}
 	return s.result, nil
 }
+func (s *several) ResultFile(d proposal.Digest) (func(io.Writer) error, error) {
+	r, err := s.Result(d)
+	return r.Write, err
+}
 
 // newSeveral is a coordinator with two studies, of which viewers see what the words of network are
 // not in, and its people: ana (operator), vi (viewer of all), one (viewer of the first study), prom

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"crypto/ed25519"
+	"io"
 	"math"
 	"runtime"
 	"slices"
@@ -36,6 +37,8 @@ func (s *told) Result(proposal.Digest) (result *result.Result, err error) {
 	}
 	return s.result, nil
 }
+
+func (s *told) ResultFile(proposal.Digest) (func(io.Writer) error, error) { return s.result.Write, nil }
 
 func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
 	var roster []proposal.Member

@@ -135,13 +135,7 @@ func Handler(c *coordinator.Coordinator, addresses func() []string) *http.ServeM
 	about("GET /v1/studies/{ref}", func(d proposal.Digest) (any, error) { return c.View(d), nil })
 	about("GET /v1/studies/{ref}/decisions", func(d proposal.Digest) (any, error) { return c.Decisions(d) })
 	about("GET /v1/studies/{ref}/proposal", func(d proposal.Digest) (any, error) { return c.Body(d) })
-	about("GET /v1/studies/{ref}/result", func(d proposal.Digest) (any, error) {
-		r, err := c.Result(d)
-		if err != nil {
-			return nil, err
-		}
-		return r.File()
-	})
+	about("GET /v1/studies/{ref}/result", func(d proposal.Digest) (any, error) { return c.ResultFile(d) })
 	handle("POST /v1/studies/{ref}/abort", func(r *http.Request) (any, error) {
 		// A decision names its digest whole: what a name means may change after it was read.
 		d, err := proposal.ParseDigest(r.PathValue("ref"))
@@ -188,6 +182,12 @@ func Decode(r *http.Request, most int64, into any) error {
 func Reply(w http.ResponseWriter, v any, err error) {
 	if raw, ok := v.([]byte); ok && err == nil {
 		w.Write(raw)
+		return
+	}
+	if write, ok := v.(func(io.Writer) error); ok && err == nil {
+		if write(w) != nil {
+			panic(http.ErrAbortHandler) // it shows as cut off, not as a file
+		}
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -6,6 +6,7 @@ package outline
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -37,14 +38,18 @@ type Closed struct {
 	Words    []analysis.Word   `json:"words"`    // by site
 	Limit    int               `json:"limit"`    // of a site's messages about it
 	Size     int64             `json:"size"`     // of the rest
-	rest     shelf.Item
+	rest     shelf.Pieces      // the JSON of a whole
 }
 
-// whole is a closed study in full.
+// whole is a closed study in full. Its releases can be most of a result file: they are written and
+// read one by one.
 type whole struct {
 	State round.Durable `json:"state"`
 	Words map[int]Word  `json:"words,omitempty"`
 }
+
+// keyReleases is the state's key of them.
+const keyReleases = "releases"
 
 // errClosed is a closed study in a snapshot that no log entries could have made.
 var errClosed = errors.New("a study that is over does not fit its summary")
@@ -53,13 +58,34 @@ var errClosed = errors.New("a study that is over does not fit its summary")
 func Close(v View, state *round.State, words map[int]Word, on *shelf.Shelf) (*Closed, error) {
 	d := state.Durable
 	slim(&d)
+	releases := d.Releases
+	d.Releases = nil
 	text, err := json.Marshal(whole{d, words})
 	if err != nil {
 		return nil, err
 	}
 	p := state.Plan()
-	c := &Closed{View: v, Proposal: p.Proposal, Words: wordsOf(p, words), Limit: wire.LargestOfSite(p), Size: int64(len(text)), rest: on.Put(text)}
+	c := &Closed{View: v, Proposal: p.Proposal, Words: wordsOf(p, words), Limit: wire.LargestOfSite(p)}
 	c.Proposal.Spec.Columns, c.Proposal.Graph = nil, nil
+	put := func(parts ...[]byte) {
+		piece := slices.Concat(parts...)
+		c.Size, c.rest = c.Size+int64(len(piece)), append(c.rest, on.Put(piece))
+	}
+	const begins = `{"state":{`
+	before := begins + `"` + keyReleases + `":[`
+	for _, r := range releases {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return nil, err
+		}
+		put([]byte(before), text)
+		before = ","
+	}
+	if len(releases) > 0 {
+		put([]byte("],"), text[len(begins):])
+	} else {
+		put(text)
+	}
 	return c, nil
 }
 
@@ -80,7 +106,10 @@ func (c *Closed) Take(from io.Reader, on *shelf.Shelf) (err error) {
 }
 
 // Copy writes what is on the shelf.
-func (c *Closed) Copy(w io.Writer) error { return c.rest.Copy(w) }
+func (c *Closed) Copy(w io.Writer) error {
+	_, err := io.Copy(w, c.rest.Reader())
+	return err
+}
 
 // slim removes from a study that is over what only its setup and its open slot needed: most of a
 // study's bytes, and of a snapshot's. An empty announcement stays for each site that announced
@@ -113,14 +142,10 @@ func (c *Closed) Check() error {
 	return nil
 }
 
-// Load reads a closed study from the shelf. It needs no lock.
+// Load reads a closed study from the shelf, without its releases. It needs no lock.
 func (c *Closed) Load() (state *round.State, words map[int]Word, err error) {
-	text, err := c.rest.Bytes()
+	r, err := c.read(func(d *json.Decoder) error { return d.Decode(new(struct{})) })
 	if err != nil {
-		return nil, nil, err
-	}
-	var r whole
-	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, nil, err
 	}
 	if proposal.DigestOf(r.State.Body) != c.View.Digest || r.State.Status != c.View.Status {
@@ -130,4 +155,68 @@ func (c *Closed) Load() (state *round.State, words map[int]Word, err error) {
 		return nil, nil, err
 	}
 	return state, r.Words, nil
+}
+
+// Releases reads the releases of a closed study from the shelf, one after another, in order, until
+// see fails. It needs no lock.
+func (c *Closed) Releases(see func(round.Released) error) error {
+	_, err := c.read(func(d *json.Decoder) error {
+		var r round.Released
+		if err := d.Decode(&r); err != nil {
+			return err
+		}
+		return see(r)
+	})
+	return err
+}
+
+// read reads what is on the shelf, but for releases: release reads the next one.
+func (c *Closed) read(release func(*json.Decoder) error) (r whole, err error) {
+	d := json.NewDecoder(c.rest.Reader())
+	state := map[string]json.RawMessage{}
+	err = each(d, '{', func(key any) error {
+		if key != "state" {
+			return d.Decode(&r.Words)
+		}
+		return each(d, '{', func(key any) error {
+			if key == keyReleases {
+				return each(d, '[', func(any) error { return release(d) })
+			}
+			var value json.RawMessage
+			if err := d.Decode(&value); err != nil {
+				return err
+			}
+			state[fmt.Sprint(key)] = value
+			return nil
+		})
+	})
+	if err != nil {
+		return r, err
+	}
+	text, err := json.Marshal(state)
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(text, &r.State)
+}
+
+// each has value read each value of the object, by its key, or of the list that comes next.
+func each(d *json.Decoder, begins json.Delim, value func(key any) error) error {
+	first, err := d.Token()
+	if err == nil && first != begins {
+		err = errClosed
+	}
+	for err == nil && d.More() {
+		var key json.Token
+		if begins == '{' {
+			key, err = d.Token()
+		}
+		if err == nil {
+			err = value(key)
+		}
+	}
+	if err == nil {
+		_, err = d.Token() // the end
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/json"
+	"io"
 	"iter"
 
 	"covey/internal/proposal"
@@ -54,14 +55,39 @@ func (d Draft) parse() (*Result, error) {
 // Complete is Bare with the releases and the signatures of sites, by roster index, nil where
 // absent: of those that count as many as are needed.
 func (d Draft) Complete(body []byte, signed []SignedRelease, e Evidence, attestations [][]byte) (*Result, error) {
+	r, err := d.signed(body, e, attestations)
+	if err != nil {
+		return nil, err
+	}
+	r.Signatures = signatures(signed)
+	r.Releases, err = parseSigned(signed)
+	return r, err
+}
+
+// Writer returns what writes the result that Complete returns, without its releases' certificates
+// in e. each shows releases with their certificates one after another: none is kept, or read.
+func (d Draft) Writer(body []byte, e Evidence, attestations [][]byte, each func(see func(s SignedRelease, certificate []byte) error) error) (func(io.Writer) error, error) {
+	r, err := d.signed(body, e, attestations)
+	if err != nil {
+		return nil, err
+	}
+	return func(to io.Writer) error {
+		whole := *r
+		return whole.write(to, func(see func(text []byte) error) error {
+			return each(func(s SignedRelease, certificate []byte) error { // these keys come behind
+				whole.Signatures, whole.Certificates = append(whole.Signatures, s.Signature), append(whole.Certificates, certificate)
+				return see(s.Encoded)
+			})
+		})
+	}, nil
+}
+
+// signed is Bare with the signatures of sites.
+func (d Draft) signed(body []byte, e Evidence, attestations [][]byte) (*Result, error) {
 	r, err := d.Bare(body, e)
 	if err != nil {
 		return nil, err
 	}
-	if r.Releases, err = parseSigned(signed); err != nil {
-		return nil, err
-	}
-	r.Signatures = signatures(signed)
 	plan, err := study.NewPlan(body)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,23 @@ import (
 // Write writes the result file: a line for each key, and one for each release, so that tools that
 // read lines, such as diff, show which one. It holds one line's text at a time.
 func (r *Result) Write(to io.Writer) error {
+	return r.write(to, func(see func(text []byte) error) error {
+		for i := range r.Releases {
+			text, err := json.Marshal(&r.Releases[i])
+			if err == nil {
+				err = see(text)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// write is Write with the releases' texts, which each shows in order. Keys behind them are read
+// afterwards.
+func (r *Result) write(to io.Writer, each func(see func(text []byte) error) error) error {
 	w := bufio.NewWriter(to)
 	w.WriteString("{") // a bufio.Writer keeps its first error for Flush
 	comma := ""
@@ -24,20 +41,25 @@ func (r *Result) Write(to io.Writer) error {
 		w.WriteString(comma + "\n  \"" + key + "\": ")
 		comma = ","
 		if key != keyReleases {
-			if err := write(w, v.Interface()); err != nil {
+			text, err := json.Marshal(v.Interface())
+			if err != nil {
 				return err
 			}
+			w.Write(text)
 			continue
 		}
-		w.WriteString("[")
-		for i := range r.Releases {
-			if i > 0 {
-				w.WriteString(",")
-			}
-			w.WriteString("\n    ")
-			if err := write(w, &r.Releases[i]); err != nil {
-				return err
-			}
+		before := "["
+		err := each(func(text []byte) error {
+			w.WriteString(before + "\n    ")
+			before = ","
+			_, err := w.Write(text)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if before == "[" {
+			w.WriteString(before)
 		}
 		w.WriteString("\n  ]")
 	}
@@ -50,14 +72,6 @@ func (r *Result) File() ([]byte, error) {
 	var out bytes.Buffer
 	err := r.Write(&out)
 	return out.Bytes(), err
-}
-
-func write(w io.Writer, v any) error {
-	text, err := json.Marshal(v)
-	if err == nil {
-		_, err = w.Write(text)
-	}
-	return err
 }
 
 // keyReleases is the key that is written and read one element after another.

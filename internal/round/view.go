@@ -35,22 +35,34 @@ type knownRounds struct {
 	last   []float64 // block of the last power step
 }
 
-// Of returns a copy of a study's rounds. It is safe for use by several goroutines.
-func (r *Views) Of(digest proposal.Digest, p *study.Plan, releases []Released) []View {
+// Of returns a copy of a study's rounds, of which so many are released. Those that are not known
+// yet are read with read. It is safe for use by several goroutines.
+func (r *Views) Of(p *study.Plan, released int, over bool, read func(see func(Released) error) error) ([]View, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil {
 		r.known = map[proposal.Digest]*knownRounds{}
 	}
-	k := r.known[digest]
-	if k == nil || len(k.rounds) > len(releases) { // an older snapshot was restored
+	k := r.known[p.Digest]
+	if k == nil || len(k.rounds) > released { // an older snapshot was restored
 		k = &knownRounds{}
-		r.known[digest] = k
+		r.known[p.Digest] = k
 	}
-	for _, raw := range releases[len(k.rounds):] {
-		k.add(p, raw.Encoded)
+	if at := 0; len(k.rounds) < released {
+		err := read(func(raw Released) error {
+			if at++; at > len(k.rounds) {
+				k.add(p, raw.Encoded)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	return slices.Clone(k.rounds)
+	if over {
+		k.last = nil
+	}
+	return slices.Clone(k.rounds), nil
 }
 
 func (k *knownRounds) add(p *study.Plan, encoded []byte) {

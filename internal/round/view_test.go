@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -20,10 +19,22 @@ func TestRetried(t *testing.T) {
 		releases = append(releases, Released{Encoded: raw})
 	}
 	var c Views
-	if got := c.Of(proposal.Digest{}, plan, releases[:2]); len(got) != 2 || got[0].Retried != 1 || got[1].Retried != 0 {
+	of := func(releases []Released) []View {
+		got, err := c.Of(plan, len(releases), false, func(see func(Released) error) error {
+			for _, r := range releases {
+				see(r)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := of(releases[:2]); len(got) != 2 || got[0].Retried != 1 || got[1].Retried != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := c.Of(proposal.Digest{}, plan, releases); len(got) != 3 || got[2].Retried != 2 {
+	if got := of(releases); len(got) != 3 || got[2].Retried != 2 {
 		t.Errorf("%+v", got)
 	}
 }

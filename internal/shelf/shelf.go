@@ -80,22 +80,46 @@ func (i Item) Bytes() ([]byte, error) {
 	return b, nil
 }
 
-// Copy writes an item's bytes.
-func (i Item) Copy(w io.Writer) error {
-	b, err := i.Bytes()
-	if err == nil {
-		_, err = w.Write(b)
-	}
-	return err
+// Pieces are bytes in order. One piece at a time is in memory as they are read.
+type Pieces []Item
+
+// Reader reads all of them. Its error is the disk's.
+func (p Pieces) Reader() io.Reader { return &reader{left: p} }
+
+type reader struct {
+	left  Pieces
+	piece []byte // what is left of the last one
 }
 
-// Take puts the next size bytes of r.
-func (s *Shelf) Take(r io.Reader, size int64) (Item, error) {
-	b, err := next(r, size)
-	if err != nil {
-		return Item{}, err
+func (r *reader) Read(b []byte) (int, error) {
+	for len(r.piece) == 0 {
+		if len(r.left) == 0 {
+			return 0, io.EOF
+		}
+		piece, err := r.left[0].Bytes()
+		if err != nil {
+			return 0, err
+		}
+		r.piece, r.left = piece, r.left[1:]
 	}
-	return s.Put(b), nil
+	n := copy(b, r.piece)
+	r.piece = r.piece[n:]
+	return n, nil
+}
+
+// taken is the size of the pieces that Take makes.
+const taken = 1 << 20
+
+// Take puts the next size bytes of r.
+func (s *Shelf) Take(r io.Reader, size int64) (p Pieces, err error) {
+	for left := size; left != 0; {
+		b, err := next(r, min(left, taken))
+		if err != nil {
+			return nil, err
+		}
+		p, left = append(p, s.Put(b)), left-int64(len(b))
+	}
+	return p, nil
 }
 
 // Write writes the length of a text, in 8 bytes, and the text; Read reads it.

@@ -43,8 +43,9 @@ type Server interface {
 	// Standing is told the SHA-256 of the CA certificate that the site's own is of.
 	Standing(ctx context.Context, authority []byte) (Standing, error)
 	Link(ctx context.Context, s Stream) error
-	// Result returns the result file of a completed study to a client that may read it.
-	Result(ctx context.Context, study []byte) (file []byte, err error)
+	// Result returns what writes the result file of a completed study, to a client that may read
+	// it.
+	Result(ctx context.Context, study []byte) (write func(io.Writer) error, err error)
 }
 
 // Register puts the services on a gRPC server.
@@ -83,21 +84,26 @@ func (s *federation) Standing(ctx context.Context, r *covey.StandingRequest) (*c
 }
 
 func (s *federation) Result(r *covey.ResultRequest, to grpc.ServerStreamingServer[covey.ResultResponse]) error {
-	file, err := s.to.Result(to.Context(), r.GetStudy())
+	write, err := s.to.Result(to.Context(), r.GetStudy())
 	if err != nil {
 		return err
 	}
-	// A caller that takes nothing would keep the file in memory as long as it likes.
+	// A caller that takes nothing would keep its place as long as it likes.
 	took, sent := make(chan struct{}), make(chan error, 1)
+	frames := &Frames{Send: func(data []byte, last bool) error {
+		select {
+		case took <- struct{}{}:
+		case <-to.Context().Done():
+			return to.Context().Err()
+		}
+		return to.Send(&covey.ResultResponse{Frame: &covey.Frame{Data: data, Last: last}})
+	}}
 	go func() {
-		sent <- Send(file, func(data []byte, last bool) error {
-			select {
-			case took <- struct{}{}:
-			case <-to.Context().Done():
-				return to.Context().Err()
-			}
-			return to.Send(&covey.ResultResponse{Frame: &covey.Frame{Data: data, Last: last}})
-		})
+		err := write(frames)
+		if err == nil {
+			err = frames.Close()
+		}
+		sent <- err
 	}()
 	for stalled := time.NewTimer(resultStalled); ; stalled.Reset(resultStalled) {
 		select {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"io"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -23,10 +24,13 @@ type shelf struct {
 	ended chan time.Duration // how long each call was
 }
 
-func (s shelf) Result(ctx context.Context, _ []byte) ([]byte, error) {
+func (s shelf) Result(ctx context.Context, _ []byte) (func(io.Writer) error, error) {
 	began := time.Now()
 	context.AfterFunc(ctx, func() { s.ended <- time.Since(began) })
-	return s.file, nil
+	return func(to io.Writer) error {
+		_, err := to.Write(s.file)
+		return err
+	}, nil
 }
 
 // TestUntakenResult: a caller that takes nothing of a result loses the call, and the coordinator

@@ -50,6 +50,30 @@ func Send(message []byte, send func(data []byte, last bool) error) error {
 	}
 }
 
+// Frames cuts what is written to it into frames, as Send does. Send gets each of them, the last one
+// from Close.
+type Frames struct {
+	Send  func(data []byte, last bool) error
+	frame []byte
+}
+
+func (f *Frames) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		if len(f.frame) == Size { // and more comes: not the last
+			if err := f.Send(f.frame, false); err != nil {
+				return n, err
+			}
+			f.frame = f.frame[:0]
+		}
+		next := p[n:min(len(p), n+Size-len(f.frame))]
+		f.frame, n = append(f.frame, next...), n+len(next)
+	}
+	return n, nil
+}
+
+// Close sends the last frame.
+func (f *Frames) Close() error { return f.Send(f.frame, true) }
+
 // Receive returns the next whole message of at most limit bytes, io.EOF between
 // messages, or io.ErrUnexpectedEOF within one.
 func Receive(receive func() (data []byte, last bool, err error), limit int) ([]byte, error) {

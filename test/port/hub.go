@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"io"
 	"net"
 	"path/filepath"
 	"sync"
@@ -134,7 +135,7 @@ func (h *Hub) Link(context.Context, wire.Stream) error {
 	return status.Error(codes.PermissionDenied, "no site")
 }
 
-func (h *Hub) Result(ctx context.Context, _ []byte) ([]byte, error) {
+func (h *Hub) Result(ctx context.Context, _ []byte) (func(io.Writer) error, error) {
 	if err := h.analyst(ctx); err != nil {
 		return nil, err
 	}
@@ -143,7 +144,11 @@ func (h *Hub) Result(ctx context.Context, _ []byte) ([]byte, error) {
 	if h.File == nil {
 		return nil, status.Error(codes.NotFound, "there is no result")
 	}
-	return h.File, nil
+	file := h.File
+	return func(to io.Writer) error {
+		_, err := to.Write(file)
+		return err
+	}, nil
 }
 
 func (h *Hub) Offer(ctx context.Context, _ string, _, _ []string) (wire.Offer, error) {
