@@ -2,6 +2,7 @@ package round
 
 import (
 	"fmt"
+	"slices"
 
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -146,13 +147,15 @@ func release(r study.Release, signed Released, next study.Course) Entry {
 // waits for this: none is then parsed.
 func (s *State) Next(r study.Release) (study.Course, error) {
 	var earlier []study.Release
-	if len(s.plan.Queries.Earlier(r.Query)) > 0 {
+	if reads := s.plan.Queries.Earlier(r.Query); len(reads) > 0 {
 		for _, e := range s.Releases {
 			of, err := study.ParseRelease(e.Encoded)
 			if err != nil {
 				return study.Course{}, err
 			}
-			earlier = append(earlier, of)
+			if slices.Contains(reads, of.Query) {
+				earlier = append(earlier, s.plan.Spent(of))
+			}
 		}
 	}
 	return s.plan.Next(s.Course, r, earlier)
