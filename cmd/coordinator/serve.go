@@ -181,6 +181,7 @@ func (c *serveCmd) Run(s *terminal) error {
 	}
 	log := shared.NewLogger(s.Err, c.Log, level)
 	memory.Keep().Log(log) // before the keys are read
+	go memory.GiveBack(s.Ctx)
 	n, err := node.Open(s.dir, node.Options{Logger: log, Control: true, HandOver: true, Dashboard: board})
 	if err != nil {
 		return notOwned(c.inUse(err, filepath.Join(s.dir, node.ConfigFile)), s.dir)
