@@ -115,7 +115,7 @@ func Open(dir string, m Machine, opts Options) (*Node, error) {
 	if err != nil {
 		return nil, errors.Join(&StoreError{Op: "opened its directory", Err: err}, db.Close())
 	}
-	return open(m, opts, stores{owner: dir, logs: db, stable: db, snaps: snaps, snapDir: filepath.Join(path, "snapshots"), mark: filepath.Join(path, "applied"), place: place(filepath.Join(path, "raft.db")), close: db.Close})
+	return open(m, opts, stores{owner: dir, logs: db, stable: db, snaps: snaps, snapDir: filepath.Join(path, "snapshots"), mark: filepath.Join(path, "applied"), place: place(filepath.Join(path, "raft.db")), file: plain(filepath.Join(path, "raft.db")), close: db.Close})
 }
 
 // removeCutShort removes what snapshots left that a crash or a full disk cut short: raft leaves it
@@ -159,12 +159,13 @@ type stores struct {
 	owner   string // the data folder
 	mark    string // the mark's file; "" for none
 	place   []byte // of the log's file; nil if it cannot be told from a copy
+	file    string // the log's, as the system has it; "" for none
 	close   func() error
 }
 
 func open(m Machine, opts Options, on stores) (*Node, error) {
 	l := newLatch()
-	st := &store{logs: on.logs, stable: on.stable, owner: on.owner, latch: l}
+	st := &store{logs: on.logs, stable: on.stable, owner: on.owner, pages: pages{path: on.file}, latch: l}
 	n := &Node{latch: l, close: on.close, mark: &st.mark, stopped: make(chan struct{}), halted: make(chan struct{}), closed: make(chan struct{})}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)

@@ -104,6 +104,7 @@ type store struct {
 	stable raft.StableStore
 	owner  string // the data folder
 	mark   mark
+	pages  pages
 	*latch
 }
 
@@ -121,6 +122,7 @@ func (s *store) GetLog(index uint64, log *raft.Log) error {
 	absent := false // an answer, not a failure: raft asks about compacted entries
 	err := s.do("read the log", func() error {
 		err := s.logs.GetLog(index, log)
+		s.pages.read(len(log.Data))
 		absent = errors.Is(err, raft.ErrLogNotFound)
 		if absent {
 			return nil
@@ -141,7 +143,11 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 		if err := s.hitLogs(logs, failpoint.Before); err != nil {
 			return err
 		}
-		if err := s.logs.StoreLogs(logs); err != nil {
+		size := 0
+		for _, l := range logs {
+			size += len(l.Data)
+		}
+		if err := s.pages.write(size, func() error { return s.logs.StoreLogs(logs) }); err != nil {
 			return err
 		}
 		return s.hitLogs(logs, failpoint.After)
@@ -176,12 +182,16 @@ func (s *store) DeleteRange(min, max uint64) error {
 	if max >= last && min <= s.mark.index.Load() {
 		return s.contradicts(min)
 	}
-	return s.do("compacted the log", func() error { return s.logs.DeleteRange(min, max) })
+	return s.do("compacted the log", func() error {
+		return s.pages.write(0, func() error { return s.logs.DeleteRange(min, max) })
+	})
 }
 
 func (s *store) Set(key, value []byte) error {
 	return s.do("wrote the vote", func() error {
-		return s.hitVote(func() error { return s.stable.Set(key, value) })
+		return s.hitVote(func() error {
+			return s.pages.write(0, func() error { return s.stable.Set(key, value) })
+		})
 	})
 }
 
@@ -211,7 +221,9 @@ func (s *store) Get(key []byte) (v []byte, err error) {
 
 func (s *store) SetUint64(key []byte, value uint64) error {
 	err := s.do("wrote the term", func() error {
-		return s.hitVote(func() error { return s.stable.SetUint64(key, value) })
+		return s.hitVote(func() error {
+			return s.pages.write(0, func() error { return s.stable.SetUint64(key, value) })
+		})
 	})
 	s.endIf(err)
 	return err

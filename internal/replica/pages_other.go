@@ -1,0 +1,6 @@
+//go:build !linux
+
+package replica
+
+// rest does nothing here.
+func rest(string) {}
