@@ -35,20 +35,32 @@ func (c *studyResultCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	file, err := fetch(t, s)
-	if err != nil {
-		return err
-	}
 	if c.Out != "" {
-		if err := shared.WriteNew(c.Out, file); err != nil {
+		body, err := fetched(t, s)
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		if err := shared.CopyNew(c.Out, body); err != nil {
 			return err
 		}
 		t.Say("%s: the result of study %s, which this site approved; it verifies.", c.Out, s.Digest.String()[:12])
 		if err := t.Print(map[string]string{"file": c.Out}, func(io.Writer) {}); err != nil || t.JSON {
 			return err
 		}
-		standOut(t, file)
+		file, err := os.Open(c.Out)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if r, err := result.Outline(file); err == nil {
+			standOut(t, r)
+		}
 		return nil
+	}
+	file, err := fetch(t, s)
+	if err != nil {
+		return err
 	}
 	if t.JSON {
 		_, err := t.Out.Write(file)
@@ -62,16 +74,22 @@ func (c *studyResultCmd) Run(t *terminal) error {
 	if err := t.PrintResult(&r); err != nil {
 		return err
 	}
-	standOut(t, file)
+	standOut(t, &r)
 	return nil
 }
 
-// fetch returns the result file of a study, which the running agent has checked.
-func fetch(t *terminal, s agent.StudyDetail) ([]byte, error) {
+// fetched returns the result file of a study, which the running agent has checked, as it comes.
+func fetched(t *terminal, s agent.StudyDetail) (io.ReadCloser, error) {
 	body, err := call(t, "GET", "studies", s.Digest.String(), "result")
 	if shared.Is[*shared.InputError](err) && over(s) && s.Code != string(study.CodeCompleted) {
 		return nil, fmt.Errorf("study %.12s has no result for this site: here it ended (%s)", s.Digest, s.Code)
 	}
+	return body, err
+}
+
+// fetch is fetched in memory.
+func fetch(t *terminal, s agent.StudyDetail) ([]byte, error) {
+	body, err := fetched(t, s)
 	if err != nil {
 		return nil, err
 	}

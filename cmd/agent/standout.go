@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"slices"
 
 	"covey/internal/proposal"
@@ -14,9 +13,8 @@ import (
 // standOut tells the operator where this site's own rows are far from what a study learned of all
 // sites: before the study there was nothing to compare them with. It is for the screen alone, after
 // the study: nothing that leaves the site depends on it, and whatever is at fault is no failure.
-func standOut(t *terminal, file []byte) {
-	var r result.Result
-	if err := json.Unmarshal(file, &r); err != nil || r.ScaleNote == "" {
+func standOut(t *terminal, r *result.Result) {
+	if r.ScaleNote == "" {
 		return
 	}
 	config, fault := siteconfig.Read(t.dir)
@@ -26,7 +24,7 @@ func standOut(t *terminal, file []byte) {
 	}
 	t.Say("Comparing this site's rows with the constants that were learned. Nothing is sent.")
 	found := make(chan []string, 1)
-	go func() { found <- unitsAsked(config, plan, &r) }()
+	go func() { found <- unitsAsked(config, plan, r) }()
 	select {
 	case warnings := <-found:
 		for _, text := range warnings {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,12 +56,8 @@ func TestOwnRowsStandOut(t *testing.T) {
 			}
 		}
 		change(&r)
-		file, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var out, errs bytes.Buffer
-		standOut(&terminal{&shared.Terminal{Ctx: t.Context(), Out: &out, Err: &errs}, dir}, file)
+		standOut(&terminal{&shared.Terminal{Ctx: t.Context(), Out: &out, Err: &errs}, dir}, &r)
 		if out.Len() > 0 {
 			t.Errorf("stdout has %q", out.String())
 		}

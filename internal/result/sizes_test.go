@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"fmt"
 	"io"
@@ -140,4 +141,18 @@ func watchHeap() (peak func() uint64) {
 		}
 	}()
 	return func() uint64 { close(stop); return <-most }
+}
+
+// TestOutline: what is read without releases is the rest of the file.
+func TestOutline(t *testing.T) {
+	p, body, signed := course(t, public, nil)
+	r := made(t, p, body, signed)
+	got, err := Outline(bytes.NewReader(file(t, r)))
+	if err != nil || len(got.Releases) > 0 {
+		t.Fatalf("%d releases, %v", len(got.Releases), err)
+	}
+	got.Releases = r.Releases
+	if !bytes.Equal(file(t, got), file(t, r)) {
+		t.Error("the rest is another")
+	}
 }

@@ -125,6 +125,9 @@ func Read(file io.Reader) (*Result, *Verified, error) {
 	return r, v, nil
 }
 
+// Outline reads a file without its releases. It verifies nothing.
+func Outline(file io.Reader) (*Result, error) { return parse(file, skipRelease) }
+
 // VerifyTwice is Verify of a file that is read twice, since a proposal may stand behind releases
 // that follow from it. It holds one release's text at a time, and of all of them what outputs are
 // made of ([study.Plan.Spent]).
