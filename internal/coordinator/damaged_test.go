@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"runtime"
@@ -86,6 +87,10 @@ func TestDamagedShelf(t *testing.T) {
 			}
 			second := s.tell(t, 2, -1, apply)
 			wantFirst, wantSecond := read(c, first), read(c, second)
+			write, err := c.ResultFile(second)
+			if err != nil {
+				t.Fatal(err)
+			}
 
 			found := shelves(t, dir)
 			if len(found) != 1 {
@@ -106,6 +111,9 @@ func TestDamagedShelf(t *testing.T) {
 
 			if _, err := c.Result(second); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("study %s cannot be read again", second)) {
 				t.Errorf("its result: %v", err)
+			}
+			if err := write(io.Discard); err == nil {
+				t.Error("its result is written")
 			}
 			if _, err := c.Body(second); err == nil {
 				t.Error("its proposal is returned")

@@ -70,22 +70,27 @@ func (s server) Result(ctx context.Context, raw []byte) (func(io.Writer) error, 
 	return func(to io.Writer) error {
 		counted := &counter{to: to}
 		err := write(counted)
-		if err == nil {
+		switch {
+		case err == nil:
 			s.c.log.Info("a result was given out", string(who.Role), who.Name, "study", digest, "bytes", counted.n)
+		case counted.err == nil: // not the client's
+			s.c.log.Error("a result cannot be put together", "study", digest, "error", err)
+			err = status.Error(codes.Internal, "the result cannot be put together")
 		}
 		return err
 	}, nil
 }
 
-// counter counts the bytes that it passes on.
+// counter counts the bytes that it passes on, and keeps an error of that.
 type counter struct {
-	to io.Writer
-	n  int
+	to  io.Writer
+	n   int
+	err error
 }
 
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.to.Write(p)
-	c.n += n
+func (c *counter) Write(p []byte) (n int, err error) {
+	n, err = c.to.Write(p)
+	c.n, c.err = c.n+n, err
 	return n, err
 }
 
