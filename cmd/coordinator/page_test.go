@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -27,6 +28,7 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 		answer, err := http.DefaultClient.Do(r)
 		if err != nil {
 			last = err.Error()
+			time.Sleep(pollEvery)
 			continue
 		}
 		text, err := io.ReadAll(answer.Body)
@@ -36,6 +38,7 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Check(os.WriteFile(ts.MkAbs(args[3]), text, 0o600))
 			return
 		}
+		time.Sleep(pollEvery)
 	}
 	ts.Fatalf("%s answered %s", args[1], last)
 }

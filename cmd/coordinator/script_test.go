@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -80,9 +81,12 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// maxPolls bounds poll: each is a process of its own, so that it takes seconds
-// at least.
-const maxPolls = 3000
+// maxPolls and pollEvery bound poll and fetch to a minute at least: an address where nobody listens
+// yet refuses thousands of calls in half a second.
+const (
+	maxPolls  = 3000
+	pollEvery = 20 * time.Millisecond
+)
 
 // poll is "poll REGEXP PROGRAM ARGS…": it runs a program until it succeeds
 // with stdout that matches.
@@ -95,6 +99,7 @@ func poll(ts *testscript.TestScript, neg bool, args []string) {
 		if err := ts.Exec(args[1], args[2:]...); err == nil && want.MatchString(ts.ReadFile("stdout")) {
 			return
 		}
+		time.Sleep(pollEvery)
 	}
 	ts.Fatalf("no stdout matched %q in %d tries", args[0], maxPolls)
 }
