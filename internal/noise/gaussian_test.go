@@ -320,6 +320,33 @@ func TestFillIsAFunctionOfTheBytes(t *testing.T) {
 	}
 }
 
+// hiccup fails once, at its n-th block, and has bytes before and after it.
+type hiccup struct {
+	io.Reader
+	n int
+}
+
+func (r *hiccup) Read(p []byte) (int, error) {
+	if r.n--; r.n == 0 {
+		return 0, io.ErrNoProgress
+	}
+	return r.Reader.Read(p)
+}
+
+// TestFailureOfTheSourceStays: draws of which one block of random bytes was missing are no draws,
+// whatever the source has afterwards: the missing bits were taken for zeros.
+func TestFailureOfTheSourceStays(t *testing.T) {
+	for _, sigma := range []Sigma{1, 46_085, 1 << 60} {
+		g := sampler(t, sigma)
+		for n := range 20 {
+			out := slices.Repeat([]int64{7}, 1000)
+			if err := g.Fill(&hiccup{seeded("hiccup"), 1 + n}, out); err != io.ErrNoProgress || slices.Max(out) != 0 || slices.Min(out) != 0 {
+				t.Errorf("σ = %v, block %d: %v, and the draws are not all zero", sigma.Float(), n, err)
+			}
+		}
+	}
+}
+
 func TestBadSigma(t *testing.T) {
 	for _, v := range []Sigma{0, maxSigma*sigmaStep + 1, math.MaxUint64} {
 		if _, err := NewGaussian(v); err == nil {

@@ -2,10 +2,13 @@ package result
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/test/runs"
 	"covey/test/texts"
 )
@@ -70,6 +73,21 @@ func TestVerifyKnowsLengths(t *testing.T) {
 		cut := at + strings.LastIndex(good[at:end], ",")
 		for text, values := range map[string]int{good[:end] + ",7" + good[end:]: 3, good[:end] + `,7,"about 2"` + good[end:]: 4, good[:cut] + good[end:]: 1} {
 			refuses(t, []byte(text), fmt.Sprintf("%s with %d values", path, values), -1)
+		}
+	}
+}
+
+// TestReleasesAreBounded: a file's releases are gone past one by one before anything is known of
+// them; there are no more than the slots of a study.
+func TestReleasesAreBounded(t *testing.T) {
+	for _, n := range []int{0, 1, proposal.MaxSlots, proposal.MaxSlots + 1, 2 * proposal.MaxSlots} {
+		read := 0
+		err := eachRelease(json.NewDecoder(strings.NewReader("["+strings.TrimSuffix(strings.Repeat("{},", n), ",")+"]")), func(d *json.Decoder, i int) error {
+			read++
+			return skipRelease(d, i)
+		})
+		if bad, ok := errors.AsType[*VerifyError](err); read != min(n, proposal.MaxSlots) || ok != (n > proposal.MaxSlots) || ok && bad.What != keyReleases || !ok && err != nil {
+			t.Errorf("%d releases, of which %d were read: %v", n, read, err)
 		}
 	}
 }

@@ -71,6 +71,9 @@ func init() {
 		{"an upload leaves without the noise that failed", 0, []edit{
 			{"internal/aggregate/upload.go", "		err = AddShare(p, v, own, q, ask)\n", "		AddShare(p, v, own, q, ask)\n"},
 		}, in("aggregate", "TestNoUploadWithoutItsNoise"), killer{}},
+		{"draws go on once the source has bytes again", 0, []edit{
+			{"internal/noise/bernoulli.go", "		if s.err == nil {\n			_, s.err = io", "		if true {\n			_, s.err = io"},
+		}, in("noise", "TestFailureOfTheSourceStays"), killer{}},
 		{"a release of draws that failed", 0, []edit{
 			{"internal/aggregate/release.go", "sigma.Draw(source, draws); err != nil {", "sigma.Draw(source, draws); false && err != nil {"},
 		}, in("aggregate", "TestNoReleaseWithoutItsNoise"), killer{}},
