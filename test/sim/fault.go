@@ -120,12 +120,14 @@ type faults struct {
 	f    *Federation
 	work sync.WaitGroup // restarts under way
 	calm atomic.Bool    // no faults just now: the study had its share
+	made atomic.Bool    // the last one of a schedule
 }
 
 func (w *faults) run(next func() (Fault, bool), stop <-chan struct{}) {
 	for {
 		t, ok := next()
 		if !ok {
+			w.made.Store(true)
 			<-stop
 			break
 		}

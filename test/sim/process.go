@@ -124,8 +124,10 @@ func (p *process) hit(e failpoint.Event) error {
 	var do func(*process) error
 	if t := p.armed; t != nil && t.phase == e.Phase && (t.point == e.Point || len(t.point) < len(e.Point) && e.Point[:len(t.point)] == t.point) && (t.match == nil || t.match(e)) {
 		if t.left--; t.left < 0 {
-			do, p.armed = t.do, nil
-			t.hit.Store(true)
+			p.armed, do = nil, func(p *process) error {
+				defer t.hit.Store(true) // last: who sees it waits for what do began
+				return t.do(p)
+			}
 		}
 	}
 	p.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 // Run is what a run is made of.
 type Run struct {
 	Options
-	Studies int
+	Studies int // at least: more are run until all Faults are made
 	// Faults is the schedule; nil draws one from the seed.
 	Faults []Fault
 	// Quiet makes no faults at all.
@@ -37,6 +37,7 @@ type Run struct {
 type Outcome struct {
 	Report     history.Report
 	Violations []string
+	Studies    int
 	Completed  int
 	Ended      map[study.Code]int
 	Kills      int
@@ -81,7 +82,7 @@ func (r Run) Do() (*Outcome, error) {
 	}()
 	specs := rand.New(rand.NewPCG(r.Seed, 3))
 	var digests []proposal.Digest
-	for k := range r.Studies {
+	for k := 0; k < r.Studies || r.Faults != nil && !w.made.Load(); k++ {
 		spec := randomSpec(specs, k, r.Sites, r.Spec == nil)
 		if r.Spec != nil {
 			r.Spec(k, &spec)
@@ -111,7 +112,7 @@ func (r Run) Do() (*Outcome, error) {
 	}
 	close(stop)
 	<-mended
-	out := &Outcome{Ended: map[study.Code]int{}}
+	out := &Outcome{Studies: len(digests), Ended: map[study.Code]int{}}
 	for k, d := range digests {
 		status, code, over := f.Wait(d, patience)
 		switch {

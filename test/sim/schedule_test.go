@@ -47,8 +47,7 @@ var schedules = map[string][]Fault{
 	},
 }
 
-// schedule is how many studies a schedule meets: so many that the last is not over before
-// the last fault.
+// schedule is how many studies a schedule meets at least.
 const schedule = 8
 
 // TestSchedules: the studies complete under each.
@@ -58,8 +57,8 @@ func TestSchedules(t *testing.T) {
 			t.Parallel()
 			out := do(t, Run{Options: Options{Seed: 77, Coordinators: 3, Sites: 4}, Studies: schedule, Faults: faults,
 				Spec: func(int, *proposal.Spec) {}}) // the plain studies that it was found with
-			if out.Completed != schedule {
-				t.Errorf("%d of %d studies completed: %v", out.Completed, schedule, out.Ended)
+			if out.Completed != out.Studies || out.Studies < schedule {
+				t.Errorf("%d of %d studies completed: %v", out.Completed, out.Studies, out.Ended)
 			}
 			if len(out.Trace) != len(faults) {
 				t.Errorf("%d of %d faults were made", len(out.Trace), len(faults))
