@@ -240,6 +240,15 @@ func init() {
 		{"na is a missing value", 0, []edit{
 			{"internal/dataset/column.go", "return field == \"NA\"", "return field[0]|0x20 == 'n' && field[1]|0x20 == 'a'"},
 		}, in("dataset", "TestMissingWords"), killer{}},
+		{"every row is a unit of a profile", 0, []edit{
+			{"internal/profile/judge.go", "	if r.Units = len(s.units); s.unit < 0 {", "	if r.Units = len(s.units); true {"},
+		}, in("profile", "TestUnitsAreCounted"), killer{}},
+		{"rows of an unknown unit are units", 0, []edit{
+			{"internal/profile/judge.go", "			r.Units = 0\n", ""},
+		}, in("profile", "TestUnitsAreCounted"), killer{}},
+		{"a profile is silent on rows of nobody", 0, []edit{
+			{"internal/profile/judge.go", "	if s.nobody.count > 0 {", "	if false {"},
+		}, in("profile", "TestUnitsAreCounted"), killer{}},
 		{"texts of no length", 0, []edit{
 			{"internal/dataset/npy/dtype.go", "case 'S':\n\t\treturn t, size > 0", "case 'S':\n\t\treturn t, true"},
 		}, in("dataset/npy", "TestArrayBounds"), killer{}},
