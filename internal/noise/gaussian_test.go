@@ -1,6 +1,8 @@
 package noise
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -265,6 +267,7 @@ func TestDistanceFits(t *testing.T) {
 	}
 	check(t, 1<<30, 1<<21)
 	check(t, 1<<30, 1<<61)
+	check(t, 1, 1<<22) // 2^32 times σ away
 	rapid.Check(t, func(r *rapid.T) {
 		sigma := Sigma(rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 62).Draw(r, "bits"))).Draw(r, "sigma"))
 		y := rapid.Uint64Range(0, 1<<uint(rapid.IntRange(0, 62).Draw(r, "y bits"))).Draw(r, "y")
@@ -343,6 +346,32 @@ func TestFailureOfTheSourceStays(t *testing.T) {
 			if err := g.Fill(&hiccup{seeded("hiccup"), 1 + n}, out); err != io.ErrNoProgress || slices.Max(out) != 0 || slices.Min(out) != 0 {
 				t.Errorf("σ = %v, block %d: %v, and the draws are not all zero", sigma.Float(), n, err)
 			}
+		}
+	}
+}
+
+// TestDrawThatDoesNotFit: a proposal of 2^62 or more, which has a probability below e^-1000, is an
+// error and no draw, and never what is left of it in a machine word. The bits are scripted: with
+// these a uniform number is below any fraction, or none.
+func TestDrawThatDoesNotFit(t *testing.T) {
+	const yes, no = 0, math.MaxUint64
+	for name, c := range map[string]struct {
+		rest []uint64 // u and its acceptance
+		laps int      // of t = 2^52+1
+	}{
+		"2^62 + 2^10":                    {[]uint64{0}, 1 << 10},
+		"2^64 + 2^12":                    {[]uint64{0}, 1 << 12},
+		"2^64 + 2^12 - 1, by its last t": {[]uint64{1 << 63, yes, yes, yes, no}, 1<<12 - 1},
+	} {
+		words := append(append(c.rest, slices.Repeat([]uint64{yes, no}, c.laps)...), no, 0)
+		words = append(words, make([]uint64, 64-len(words)%64)...)
+		var source []byte
+		for _, w := range words {
+			source = binary.LittleEndian.AppendUint64(source, w)
+		}
+		out := []int64{7}
+		if err := sampler(t, maxSigma*sigmaStep).Fill(bytes.NewReader(source), out); err != errRange || out[0] != 0 {
+			t.Errorf("%s: %v, and the draw is %d", name, err, out[0])
 		}
 	}
 }

@@ -74,6 +74,18 @@ func init() {
 		{"draws go on once the source has bytes again", 0, []edit{
 			{"internal/noise/bernoulli.go", "		if s.err == nil {\n			_, s.err = io", "		if true {\n			_, s.err = io"},
 		}, in("noise", "TestFailureOfTheSourceStays"), killer{}},
+		{"a draw of more than 62 bits", 0, []edit{
+			{"internal/noise/gaussian.go", "y >= 1<<62 {", "y >= 1<<63 {"},
+		}, in("noise", "TestDrawThatDoesNotFit"), killer{}},
+		{"a draw is what a product leaves in a word", 0, []edit{
+			{"internal/noise/gaussian.go", "		if hi != 0 || carry != 0 ||", "		_ = hi\n		if carry != 0 ||"},
+		}, in("noise", "TestDrawThatDoesNotFit"), killer{}},
+		{"a draw is what a sum leaves in a word", 0, []edit{
+			{"internal/noise/gaussian.go", "		if hi != 0 || carry != 0 ||", "		_ = carry\n		if hi != 0 ||"},
+		}, in("noise", "TestDrawThatDoesNotFit"), killer{}},
+		{"a distance whose square wraps", 0, []edit{
+			{"internal/noise/accept.go", "x/r.m < 1<<31", "x/r.m < 1<<33"},
+		}, in("noise", "TestDistanceFits"), killer{}},
 		{"a release of draws that failed", 0, []edit{
 			{"internal/aggregate/release.go", "sigma.Draw(source, draws); err != nil {", "sigma.Draw(source, draws); false && err != nil {"},
 		}, in("aggregate", "TestNoReleaseWithoutItsNoise"), killer{}},
