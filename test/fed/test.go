@@ -8,6 +8,7 @@ import (
 	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/result"
+	"covey/internal/round"
 	"covey/test/must"
 )
 
@@ -69,15 +70,27 @@ func (f *Test) Propose(spec proposal.Spec) proposal.Digest {
 	return d
 }
 
-// When waits until something is so of a study.
+// When waits until something is so of a study, for as long as that goes on: a busy machine may take
+// minutes for its queries, and patience is for one that stands still.
 func (f *Test) When(d proposal.Digest, what func(outline.View) bool) outline.View {
 	f.T.Helper()
-	v, err := f.Until(d, f.o.Patience, what)
-	if errors.Is(err, errNotYet) {
-		f.T.Fatalf("it does not come to that: %+v", v)
+	type place struct {
+		status      round.Status
+		query, slot int
+		phase       string
 	}
-	f.Must(err)
-	return v
+	for last := (place{}); ; {
+		v, err := f.Until(d, f.o.Patience, what)
+		if !errors.Is(err, errNotYet) {
+			f.Must(err)
+			return v
+		}
+		now := place{v.Status, v.Query, v.Slot, v.Phase}
+		if now == last {
+			f.T.Fatalf("it does not come to that: %+v", v)
+		}
+		last = now
+	}
 }
 
 // Finish waits for a study's end.
