@@ -1,6 +1,7 @@
 package responder
 
 import (
+	"bytes"
 	"testing"
 
 	"covey/internal/ledger"
@@ -38,5 +39,32 @@ func TestCheckedReleases(t *testing.T) {
 	}
 	if s.attestation.checked[0] == checkedOf(newStandIn(t, 3, proposal.DropoutWait).setup, of) {
 		t.Error("what was checked in a setup counts in another")
+	}
+}
+
+// TestReleaseThatCannotBeRead: a site that lacks a release which it followed signs nothing of those
+// before it, and does not take the coordinator's result for a bad one.
+func TestReleaseThatCannotBeRead(t *testing.T) {
+	c := newStandIn(t, 3, proposal.DropoutWait)
+	s, ask := c.respond(), c.ask(c.plan.Start(), 0)
+	s.Handle(c.query(ask), ledger.Approval{})
+	final, _ := c.release(ask)
+	s.Handle(final, ledger.Approval{})
+	c.work.Wait()
+	for _, of := range []struct {
+		queries []int
+		read    int
+		lost    bool
+	}{{[]int{0}, 1, false}, {[]int{0, 1}, 1, true}, {[]int{1, 0}, 0, true}} {
+		lost, read, certificates := false, 0, make([]result.Blob, len(of.queries))
+		for r := range s.attestation.signed(of.queries, certificates, &lost) {
+			if !bytes.Equal(r.Encoded, final.Encoded) || !bytes.Equal(r.Signature, final.Signature) || !bytes.Equal(certificates[read], final.Certificate) {
+				t.Errorf("%v: another release", of.queries)
+			}
+			read++
+		}
+		if read != of.read || lost != of.lost {
+			t.Errorf("%v: %d read, lost: %v", of.queries, read, lost)
+		}
 	}
 }

@@ -5,6 +5,12 @@ package mutants
 // What keeps a result the sites' own (docs/protocol.md, Results).
 func init() {
 	tables = append(tables, []mutant{
+		{"sign: a release that is gone is no gap", 0, []edit{
+			{"internal/responder/attest.go", "			if !ok {\n				*lost = true\n				return\n			}\n", "			if !ok {\n				continue\n			}\n"},
+		}, in("responder", "TestReleaseThatCannotBeRead"), killer{}},
+		{"sign: a release that is gone ends those before it", 0, []edit{
+			{"internal/responder/attest.go", "				*lost = true\n				return\n", "				return\n"},
+		}, in("responder", "TestReleaseThatCannotBeRead"), killer{}},
 		{"sign: a certificate of a signature less", 0, []edit{
 			{"internal/secagg/witness.go", "valid != need || len(packed) != need*packedSize", "valid < need-1 || len(packed) < (need-1)*packedSize"},
 		}, in("secagg", "TestWitness"), killer{}},
