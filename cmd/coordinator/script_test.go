@@ -15,7 +15,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/test/command"
 	"covey/test/must"
+	"covey/test/network"
 	"covey/test/site"
 )
 
@@ -53,24 +53,16 @@ func TestScript(t *testing.T) {
 			t.Fatalf("build agent and analyst: %v\n%s", err, out)
 		}
 	}
-	var mu sync.Mutex
-	taken := map[string]bool{} // scripts run side by side: no address twice
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, name := range []string{"ADDRESS", "ADDRESS2", "ADDRESS3", "PEER1", "PEER2", "PEER3"} {
-				for e.Getenv(name) == "" {
-					address, err := freeAddress()
-					if err != nil {
-						return err
-					}
-					if !taken[address] {
-						taken[address] = true
-						e.Setenv(name, address)
-					}
-				}
+			names := []string{"ADDRESS", "ADDRESS2", "ADDRESS3", "PEER1", "PEER2", "PEER3"}
+			free, err := network.Free(len(names))
+			if err != nil {
+				return err
+			}
+			for i, name := range names {
+				e.Setenv(name, free[i])
 			}
 			e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
 			return nil

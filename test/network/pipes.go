@@ -2,7 +2,9 @@ package network
 
 import (
 	"context"
+	"math/rand/v2"
 	"net"
+	"strconv"
 	"sync"
 
 	"google.golang.org/grpc/test/bufconn"
@@ -50,15 +52,27 @@ func (Loopback) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }
 
-// Free returns n addresses of this machine on which nobody listens just now.
+// given are the ports that Free has returned.
+var given sync.Map
+
+// Free returns n addresses of this machine on which nobody listens just now, each once. They are
+// below the ports that systems give to who asks for any (32768 and up on Linux): one of those may
+// be another program's, or the near end of its connection, by the time that it is used.
 func Free(n int) (addresses []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for tries := 0; len(addresses) < n; tries++ {
+		address := "127.0.0.1:" + strconv.Itoa(10_000+rand.IntN(20_000))
+		if _, again := given.LoadOrStore(address, true); again {
+			continue
+		}
+		l, err := net.Listen("tcp", address)
+		if err != nil && tries < 1000 {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() // when all are known, so that they differ
-		addresses = append(addresses, l.Addr().String())
+		l.Close()
+		addresses = append(addresses, address)
 	}
 	return addresses, nil
 }
