@@ -126,7 +126,7 @@ var arrows = map[string][]string{
 	"experiments/bench/plain":   {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/proposal", "internal/study", "internal/wire", "proto/covey/v1"},
 	// Servers for tests; built under the tags mariadb and postgres alone.
 	"test/dbtest":    {},
-	"test/mariatest": {"test/dbtest"},
+	"test/mariatest": {"test/dbtest", "test/must", "test/network"},
 	"test/pgtest":    {"test/dbtest"},
 	// What several rooms of tests share.
 	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/outline", "internal/node", "internal/round", "internal/result", "internal/proposal", "test/must", "test/network", "test/site"},

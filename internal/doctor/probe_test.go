@@ -21,6 +21,8 @@ import (
 
 	"covey/internal/pki"
 	covey "covey/proto/covey/v1"
+	"covey/test/must"
+	"covey/test/network"
 	"covey/test/port"
 	"covey/test/site"
 )
@@ -110,12 +112,7 @@ func TestProbeTellsFaultsApart(t *testing.T) {
 	s := port.New(t)
 	site := certified(t, s)
 	closed := answering(t, func(net.Conn) {})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused := l.Addr().String()
-	l.Close()
+	refused := must.Get(network.Free(1))(t)[0]
 	elsewhere, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,8 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 
 	"covey/test/dbtest"
+	"covey/test/must"
+	"covey/test/network"
 )
 
 // Server is a server of the test's own in a folder of its own.
@@ -61,13 +63,12 @@ func Start(t testing.TB) *Server {
 	// its own.
 	small := []string{"--tmpdir=" + dir, "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--aria-pagecache-buffer-size=1M", "--key-buffer-size=64K", "--skip-log-bin", "--performance-schema=0"}
 	server.Run(program(t, "mariadb-install-db"), append([]string{"--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"}, small...)...)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free := must.Get(network.Free(1))(t)
+	_, port, err := net.SplitHostPort(free[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := free.Addr().(*net.TCPAddr).Port
-	free.Close()
-	server.Serve(syscall.SIGTERM, program(t, "mariadbd"), append([]string{"--no-defaults", "--datadir=" + data, "--socket=" + socket, "--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", port),
+	server.Serve(syscall.SIGTERM, program(t, "mariadbd"), append([]string{"--no-defaults", "--datadir=" + data, "--socket=" + socket, "--bind-address=127.0.0.1", "--port=" + port,
 		"--ssl-cert=" + filepath.Join(dir, "cert.pem"), "--ssl-key=" + filepath.Join(dir, "key.pem"), "--pid-file=" + filepath.Join(dir, "pid"), "--default-time-zone=+09:00",
 		"--sql-mode=ANSI_QUOTES,PIPES_AS_CONCAT", "--character-set-server=latin1", "--div-precision-increment=9", "--transaction-isolation=READ-COMMITTED", "--default-storage-engine=MyISAM"}, small...)...)
 	root, err := sql.Open("mysql", "root@unix("+socket+")/?multiStatements=true")
@@ -83,7 +84,7 @@ func Start(t testing.TB) *Server {
 	}
 	t.Cleanup(func() { s.Admin.Close() })
 	s.Socket = "reader:" + password + "@unix(" + socket + ")/clinic"
-	s.TCP = fmt.Sprintf("reader:%s@tcp(localhost:%d)/clinic", password, port)
+	s.TCP = fmt.Sprintf("reader:%s@tcp(localhost:%s)/clinic", password, port)
 	return s
 }
 
