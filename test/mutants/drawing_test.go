@@ -5,6 +5,18 @@ package mutants
 // What is drawn of noised histograms: clusters that are not there, and intervals that are too good.
 func init() {
 	tables = append(tables, []mutant{
+		{"drawing: many groups are looked through as one", 0, []edit{
+			{"internal/picture/density.go", "z := peakZ(len(p.Counts))", "z := peakZ(1)"},
+		}, in("picture", "TestPeakIsNoiseOfNoGroup"), killer{}},
+		{"drawing: kernels are looked through as one", 0, []edit{
+			{"internal/picture/peak.go", "float64(groups) * float64(len(kernels))", "float64(groups)"},
+		}, in("picture", "TestPeakIsNoiseOfNoGroup"), killer{}},
+		{"drawing: averages of noise are drawn", 0, []edit{
+			{"internal/picture/density.go", "	if s <= cut {", "	if s <= 0 {"},
+		}, in("picture", "TestNoiseIsNotDrawn"), killer{}},
+		{"drawing: fewer than no units", 0, []edit{
+			{"internal/picture/density.go", "		total = max(0, total)\n", ""},
+		}, in("picture", "TestNoiseIsNotDrawn"), killer{}},
 		{"drawing: peaks of noise stay", 0, []edit{
 			{"internal/picture/peak.go", "if height <= dip*shown[low.bins[0]] && apart(high, low, all, z) {", "if true {"},
 		}, in("picture", "TestInventsNoPeak"), killer{}},
