@@ -51,7 +51,7 @@ func alike(p *study.Plan, r *result.Result) bool {
 			}
 		}
 		for j := 1; j < len(h.Noised); j++ { // rows that were left out are in the lowest bin
-			some := h.share(j)-surely*h.noise() > mostAlike+fullest(degrees, h.octave)
+			some := h.share(j)-surely*h.noise() > mostAlike+fullest(degrees, float64(h.octave))
 			if all := h.share(j)+allButSure*h.noise() >= 1; some && !all && clip < aboveAlike*study.BinEdge(j) {
 				return true
 			}
@@ -62,7 +62,7 @@ func alike(p *study.Plan, r *result.Result) bool {
 
 // fullest is the largest share of normal rows that a bin of squared lengths has, at most, of rows
 // of so many degrees, where so many bins make an octave.
-func fullest(degrees, bins int) float64 {
-	shape, half := float64(degrees)/2, math.Pow(2, 0.5/float64(bins))
+func fullest(degrees int, bins float64) float64 {
+	shape, half := float64(degrees)/2, math.Pow(2, 0.5/bins)
 	return mathext.GammaIncReg(shape, shape*half) - mathext.GammaIncReg(shape, shape/half)
 }

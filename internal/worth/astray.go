@@ -19,8 +19,13 @@ const (
 	// rows at the mean, a twentieth cost up to a tenth of the variance.
 	mostNear, mostHidden, surely = 0.05, 0.5, 2.0
 
+	// mostAlong is how much more of the rows than of elliptical ones may have one score, in each of
+	// the alongBins longest bins. leastMean keeps the mean of scores from 0 and 1.
+	mostAlong, alongBins, leastMean = 0.01, 6, 1e-3
+
 	nearWhy  = "rows were divided by their lengths, and some, or as many as noise can hide, are so near the mean that all of these have one direction, that of the center's noise"
 	shortWhy = "rows were divided by their lengths, and the components have a larger part of these than of the variance: short rows, such as rows of zeros, have a direction of their own"
+	alongWhy = "rows were divided by their lengths, and more of them point along the components than of rows without groups: those of a group that is short and alike, such as rows of zeros, count like long ones"
 	// plainSentence is what may help against both.
 	plainSentence = "With rows = \"plain\" or method = \"covariance\", short rows count little."
 )
@@ -33,6 +38,9 @@ func astray(p *study.Plan, r *result.Result, theta, tau float64) string {
 	share, noise := nearby(p, r)
 	if share > mostNear*theta+surely*noise || surely*noise > mostHidden*theta {
 		return nearWhy
+	}
+	if along(p, r) {
+		return alongWhy
 	}
 	if r.TotalInterval == nil || len(r.VarianceInterval) != r.K {
 		return ""
@@ -84,4 +92,55 @@ func nearby(p *study.Plan, r *result.Result) (share, noise float64) {
 		return 0, math.Inf(1)
 	}
 	return share / precision, 1 / math.Sqrt(precision)
+}
+
+// along reports whether more rows lie near the span that rounds ask about than of elliptical rows of
+// the same mean squared score: rows that are alike have one score. It takes the last two histograms
+// of scores together.
+func along(p *study.Plan, r *result.Result) bool {
+	var bins [alongBins]struct{ more, variance float64 }
+	k, taken := float64(r.K), 0
+	for i := len(r.Releases) - 1; i > 0 && taken < 2; i-- {
+		rel, step := r.Releases[i-1], r.Releases[i]
+		if rel.Kind != study.KindHistogram || step.Kind != study.KindPower {
+			continue
+		}
+		taken++
+		h := histogram{rel, float64(rel.Units) * keptShare(r), 2}
+		last := len(h.Noised) - 1
+		for study.BinEdge(last-1) >= 1 {
+			last--
+		}
+		mean := 0.0
+		for c, x := range columns(step.X, r.D) {
+			mean += linalg.Dot(x, columns(step.Z(), r.D)[c])
+		}
+		mean /= keptShare(r)
+		for j := last; j > 0 && study.BinEdge(j-1) >= step.Radius; j-- { // what the clip took off
+			s := math.Sqrt(study.BinEdge(j-1) * study.BinEdge(j))
+			mean += h.share(j) * s * (s - step.Radius)
+		}
+		for b := range bins {
+			low, high := h.edge(last-b-1), h.edge(last-b)
+			most := k*mostAlong + alongOf(k, max(leastMean, min(mean, 1-leastMean)), low)
+			if b > 0 { // of normal numbers, relative to what they are independent of, so many octaves
+				most = mostAlong + fullest(r.K, 1/math.Log2(high/low*(1-low)/(1-high)))
+			}
+			bins[b].more += h.share(last-b) - most
+			bins[b].variance += h.noise()*h.noise() + most/h.rows
+		}
+	}
+	for _, s := range bins {
+		if s.more > surely*math.Sqrt(s.variance) {
+			return true
+		}
+	}
+	return false
+}
+
+// alongOf is the largest part of elliptical rows of which a span of k directions has more than square
+// of the squared length, and mean in the mean: about that of rows that have k/mean directions, all
+// alike.
+func alongOf(k, mean, square float64) float64 {
+	return 1 - mathext.RegIncBeta(k/2, k/2*(1-mean)/mean, square)
 }
