@@ -1,8 +1,10 @@
 package worth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -49,6 +51,8 @@ const (
 	// learnedLoss is how much more studies lose where they learn constants than is simulated with
 	// the budget that is left, as measured (docs/experiments.md).
 	learnedLoss = 1.5
+	// fewLoss is the same of studies of few units.
+	fewLoss = 1.5
 	// mostSimulated is how many eigenvalues a covariance is simulated with: of more, the tail is
 	// taken together in groups of equal size.
 	mostSimulated = 72
@@ -74,7 +78,10 @@ func Predict(p *study.Plan) (*Prediction, error) {
 		out.Cases = append(out.Cases, f.at(fall, 1))
 	}
 	if p.N < leastUnits { // of so few, histograms are read in part, which is not simulated
-		out.Outside = append(out.Outside, fmt.Sprintf("fewer than %d units, where many studies capture less than the worst simulated, some half as much", leastUnits))
+		for i, c := range out.Cases {
+			out.Cases[i].Median, out.Cases[i].Lowest = max(min(c.Median, c.Blind), 1-fewLoss*(1-c.Median)), min(c.Lowest, c.Blind)
+		}
+		out.Outside = append(out.Outside, fmt.Sprintf("fewer than %d units, where studies capture less than is simulated: they are taken to lose %g times as much, and in the worst case to capture what a blind guess does", leastUnits, fewLoss))
 	}
 	if p.D > mostColumns {
 		out.Outside = append(out.Outside, fmt.Sprintf("more than %d columns", mostColumns))
@@ -88,10 +95,11 @@ func Predict(p *study.Plan) (*Prediction, error) {
 // Lines returns the prediction in words.
 func (a *Prediction) Lines() []string {
 	slow, steep := a.Cases[0], a.Cases[len(a.Cases)-1]
+	worst := slices.MinFunc(a.Cases, func(a, b Case) int { return cmp.Compare(a.Lowest, b.Lowest) })
 	out := []string{
 		fmt.Sprintf("captures about %s of the variance that as many components could where the spectrum falls slowly (eigenvalues 1/(1+%g·j)), %s where it falls steeply (1/(1+%g·j)); a blind guess %s and %s",
 			percent(slow.Median), slow.Fall, percent(steep.Median), steep.Fall, percent(slow.Blind), percent(steep.Blind)),
-		fmt.Sprintf("the worst of %d simulated studies captures %s; less where a third of the rows, or fewer, carry a direction of their own, or columns are skewed or heavy-tailed", predictRuns*len(a.Cases), percent(a.lowest())),
+		fmt.Sprintf("the worst of %d simulated studies captures %s; less where a third of the rows, or fewer, carry a direction of their own, or columns are skewed or heavy-tailed", predictRuns*len(a.Cases), percent(worst.Lowest)),
 	}
 	for _, what := range a.Outside {
 		out = append(out, what+": outside what such predictions were checked against")
@@ -106,12 +114,4 @@ func (a *Prediction) Lines() []string {
 		out = append(out, everyRow)
 	}
 	return out
-}
-
-func (a *Prediction) lowest() float64 {
-	low := 1.0
-	for _, c := range a.Cases {
-		low = min(low, c.Lowest)
-	}
-	return low
 }

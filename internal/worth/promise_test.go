@@ -117,16 +117,23 @@ func TestNoiseOfTheCenterWithoutFigures(t *testing.T) {
 	}
 }
 
-// TestPredictionOfFewUnits: studies of few units capture less than is predicted, and that is said.
+// TestPredictionOfFewUnits: studies of few units capture less than is simulated: predictions lose
+// half as much again, the worst is a blind guess, and that is said. One unit per site more takes
+// nothing off.
 func TestPredictionOfFewUnits(t *testing.T) {
+	var losses, lowest []float64
 	for _, n := range []int{leastUnits - 2, leastUnits + 1} { // three sites of as many
 		got, err := predict(t, spec(8, 1, proposal.MethodAuto), n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := strings.Contains(strings.Join(got.Lines(), "\n"), "fewer than 2000 units, where many studies capture less than the worst simulated, some half as much: outside"); said != (n < leastUnits) {
+		if said := strings.Contains(strings.Join(got.Lines(), "\n"), "fewer than 2000 units, where studies capture less than is simulated: they are taken to lose 1.5 times as much, and in the worst case to capture what a blind guess does: outside"); said != (n < leastUnits) {
 			t.Errorf("%d units: %q", n, got.Lines())
 		}
+		losses, lowest = append(losses, 1-got.Cases[1].Median), append(lowest, got.Cases[1].Lowest-got.Cases[1].Blind)
+	}
+	if ratio := losses[0] / losses[1]; ratio < 1.4 || ratio > 1.6 || lowest[0] != 0 || lowest[1] < 0.05 {
+		t.Errorf("losses %.4f, lowest above a blind guess %.4f", losses, lowest)
 	}
 }
 
