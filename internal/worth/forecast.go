@@ -116,6 +116,9 @@ func (f *forecast) at(fall, units float64) Case {
 		s := f.power(lambda, units)
 		take(proposal.MethodPower, func(rng *rand.Rand) float64 { return s.captures(rng, lambda) })
 	}
+	if float64(f.plan.N)*units < leastUnits {
+		best.Median, best.Lowest = max(min(best.Median, best.Blind), 1-fewLoss*(1-best.Median)), min(best.Lowest, best.Blind)
+	}
 	return best
 }
 

@@ -78,9 +78,6 @@ func Predict(p *study.Plan) (*Prediction, error) {
 		out.Cases = append(out.Cases, f.at(fall, 1))
 	}
 	if p.N < leastUnits { // of so few, histograms are read in part, which is not simulated
-		for i, c := range out.Cases {
-			out.Cases[i].Median, out.Cases[i].Lowest = max(min(c.Median, c.Blind), 1-fewLoss*(1-c.Median)), min(c.Lowest, c.Blind)
-		}
 		out.Outside = append(out.Outside, fmt.Sprintf("fewer than %d units, where studies capture less than is simulated: they are taken to lose %g times as much, and in the worst case to capture what a blind guess does", leastUnits, fewLoss))
 	}
 	if p.D > mostColumns {
