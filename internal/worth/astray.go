@@ -94,9 +94,9 @@ func nearby(p *study.Plan, r *result.Result) (share, noise float64) {
 	return share / precision, 1 / math.Sqrt(precision)
 }
 
-// along reports whether more rows lie near the span that rounds ask about than of elliptical rows of
-// the same mean squared score: rows that are alike have one score. It takes the last two histograms
-// of scores together.
+// along reports whether more rows lie near the span that rounds ask about than of elliptical rows
+// of the same mean squared score: rows that are alike have one score. It takes the last two
+// histograms of scores together.
 func along(p *study.Plan, r *result.Result) bool {
 	var bins [alongBins]struct{ more, variance float64 }
 	k, taken := float64(r.K), 0
@@ -138,9 +138,9 @@ func along(p *study.Plan, r *result.Result) bool {
 	return false
 }
 
-// alongOf is the largest part of elliptical rows of which a span of k directions has more than square
-// of the squared length, and mean in the mean: about that of rows that have k/mean directions, all
-// alike.
+// alongOf is the largest part of elliptical rows of which a span of k directions has more than
+// square of the squared length, and mean in the mean: about that of rows that have k/mean
+// directions, all alike.
 func alongOf(k, mean, square float64) float64 {
 	return 1 - mathext.RegIncBeta(k/2, k/2*(1-mean)/mean, square)
 }
