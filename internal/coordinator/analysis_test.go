@@ -6,6 +6,8 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -191,6 +193,16 @@ func TestAnalystsStudy(t *testing.T) {
 				t.Errorf("the log does not have %q", line)
 			}
 		}
+		// Who hangs up before the last byte has nearly all of it.
+		ctx, end := context.WithCancel(ada.ctx())
+		write, err := server{f.c}.Result(ctx, of[:])
+		if err == nil {
+			err = write(&hangsUp{left: 3000})
+		}
+		end()
+		if part := regexp.MustCompile(`"a result was given out in part" analyst=ada study=\w+ bytes=3000 error="hung up"`); err == nil || !part.Match(f.logs.Bytes()) {
+			t.Errorf("%v: the log does not have that a part was given out", err)
+		}
 		if _, err := read(eve); status.Code(err) != codes.NotFound || status.Convert(err).Message() != wire.NoStudy {
 			t.Errorf("another analyst reads it: %v", err)
 		}
@@ -207,6 +219,17 @@ func TestAnalystsStudy(t *testing.T) {
 			t.Errorf("another key under the name reads it: %v", err)
 		}
 	})
+}
+
+// hangsUp takes so many bytes, and no more.
+type hangsUp struct{ left int }
+
+func (h *hangsUp) Write(p []byte) (int, error) {
+	n := min(len(p), h.left)
+	if h.left -= n; n < len(p) {
+		return n, errors.New("hung up")
+	}
+	return n, nil
 }
 
 // TestTellsNoReason: codes of data and budgets, and who said them first, do not reach an analyst;

@@ -70,11 +70,14 @@ func (s server) Result(ctx context.Context, raw []byte) (func(io.Writer) error, 
 	return func(to io.Writer) error {
 		counted := &counter{to: to}
 		err := write(counted)
+		log := s.c.log.With(string(who.Role), who.Name, "study", digest, "bytes", counted.n)
 		switch {
 		case err == nil:
-			s.c.log.Info("a result was given out", string(who.Role), who.Name, "study", digest, "bytes", counted.n)
-		case counted.err == nil: // not the client's
-			s.c.log.Error("a result cannot be put together", "study", digest, "error", err)
+			log.Info("a result was given out")
+		case counted.err != nil: // a client that hangs up has read what came before
+			log.Info("a result was given out in part", "error", counted.err)
+		default:
+			log.Error("a result cannot be put together; its beginning was given out", "error", err)
 			err = status.Error(codes.Internal, "the result cannot be put together")
 		}
 		return err
