@@ -62,7 +62,7 @@ func (c *Coordinator) Story(digest proposal.Digest) (outline.Story, bool) {
 		c.machine.unlock()
 		return outline.Story{}, false
 	}
-	s := outline.Story{View: m.view(r)}
+	s, released := outline.Story{View: m.view(r)}, r.Releases()
 	var durable round.Durable
 	var releases func(func(round.Released) error) error
 	if r.State != nil {
@@ -85,7 +85,7 @@ func (c *Coordinator) Story(digest proposal.Digest) (outline.Story, bool) {
 		s.Plan, durable, releases = state.Plan(), state.Durable, r.Closed.Releases
 	}
 	s.Method, s.X = durable.Method, durable.X
-	rounds, err := c.rounds.Of(s.Plan, r.Releases(), r.Closed != nil, releases)
+	rounds, err := c.rounds.Of(s.Plan, released, r.Closed != nil, releases)
 	if err != nil {
 		c.log.Error("the releases of a study that is over cannot be read again", "study", digest, "error", err)
 		return outline.Story{}, false

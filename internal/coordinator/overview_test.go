@@ -17,6 +17,27 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
+// TestStoryIsOfOneMoment: a story that is asked for while a release is applied has the rounds that
+// its view counts.
+func TestStoryIsOfOneMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer f.c.Close()
+		beside := func() bool { // the race detector has the rest
+			go func() {
+				if s, ok := f.c.Story(f.plan.Digest); !ok || len(s.Rounds) != s.Released {
+					t.Errorf("%d rounds of %d", len(s.Rounds), s.Released)
+				}
+			}()
+			return false
+		}
+		for over := false; !over; over = f.view().Status == round.StatusCompleted {
+			f.pump(beside)
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+}
+
 // TestOverview: what is shown of a study in which a site is late in the first query and its
 // slot is given up, and what another coordinator shows of it from the log alone.
 func TestOverview(t *testing.T) {
