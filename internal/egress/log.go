@@ -250,7 +250,7 @@ func (e *Log) append(line []byte) error {
 	return err
 }
 
-var errMoved = errors.New("egress.jsonl was moved, deleted or cut while the agent ran: put it back, and let nothing rotate it; an agent that starts without it begins a new one, and says so")
+var errMoved = errors.New("egress.jsonl was moved, deleted or cut while the agent ran: put it back, start the agent again, and let nothing rotate it; an agent that starts without it begins a new one, and says so")
 
 // there returns an error unless the file that is open is the record still: what is written to one
 // that was rotated away goes with it.

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -9,7 +10,8 @@ import (
 )
 
 // TestMovedRecord: a message is not recorded, and so not sent, while the file was moved, deleted,
-// replaced or cut since the agent opened it; where it is put back, the record goes on.
+// replaced or cut since the agent opened it; where it is put back, the record goes on, of a copy
+// with the next start.
 func TestMovedRecord(t *testing.T) {
 	must := func(t *testing.T, err error) {
 		t.Helper()
@@ -21,16 +23,21 @@ func TestMovedRecord(t *testing.T) {
 		name   string
 		rotate func(path string) error
 		back   bool
+		copied bool
 	}{
-		{"moved", func(path string) error { return os.Rename(path, path+".1") }, true},
+		{"moved", func(path string) error { return os.Rename(path, path+".1") }, true, false},
 		{"moved, and a new one made", func(path string) error {
 			if err := os.Rename(path, path+".1"); err != nil {
 				return err
 			}
 			return os.WriteFile(path, nil, 0o600)
-		}, true},
-		{"deleted", os.Remove, false},
-		{"cut", func(path string) error { return os.Truncate(path, 0) }, false},
+		}, true, false},
+		{"copied, and cut", func(path string) error {
+			text, err := os.ReadFile(path)
+			return errors.Join(err, os.WriteFile(path+".1", text, 0o600), os.Truncate(path, 0))
+		}, true, true},
+		{"deleted", os.Remove, false, false},
+		{"cut", func(path string) error { return os.Truncate(path, 0) }, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -42,7 +49,7 @@ func TestMovedRecord(t *testing.T) {
 			must(t, e.Record(hello, moment))
 			must(t, c.rotate(path))
 			for range 2 {
-				if err := e.Record(hello, moment); err == nil || !strings.Contains(err.Error(), "put it back") {
+				if err := e.Record(hello, moment); err == nil || !strings.Contains(err.Error(), "put it back, start the agent again") {
 					t.Errorf("recorded: %v", err)
 				}
 			}
@@ -56,6 +63,11 @@ func TestMovedRecord(t *testing.T) {
 			if c.back {
 				want = 2
 				must(t, os.Rename(path+".1", path))
+				if c.copied {
+					must(t, e.Close())
+					e, err = Open(dir, slog.New(slog.DiscardHandler))
+					must(t, err)
+				}
 				must(t, e.Record(hello, moment))
 			}
 			must(t, e.Close())
