@@ -166,7 +166,7 @@ type stores struct {
 func open(m Machine, opts Options, on stores) (*Node, error) {
 	l := newLatch()
 	st := &store{logs: on.logs, stable: on.stable, owner: on.owner, pages: pages{path: on.file}, latch: l}
-	n := &Node{latch: l, close: on.close, mark: &st.mark, stopped: make(chan struct{}), halted: make(chan struct{}), closed: make(chan struct{})}
+	n := &Node{latch: l, close: func() error { return st.pages.close(on.close) }, mark: &st.mark, stopped: make(chan struct{}), halted: make(chan struct{}), closed: make(chan struct{})}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -464,10 +464,7 @@ func (n *Node) Close() error {
 	if n.claim(&n.closing) {
 		n.shutdown()
 		n.latch.close()
-		if n.close != nil {
-			n.closeErr = n.close()
-		}
-		n.closeErr = errors.Join(n.closeErr, n.mark.close())
+		n.closeErr = errors.Join(n.close(), n.mark.close())
 		close(n.closed)
 	}
 	<-n.closed

@@ -53,6 +53,18 @@ func (p *pages) read(bytes int) {
 	}
 }
 
+// close runs the close of the file, if there is one. Nothing is given back from then on: what is at
+// the file's old addresses is not its own.
+func (p *pages) close(f func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.path = ""
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
 func (p *pages) use(bytes int) {
 	p.last[p.at%len(p.last)] = bytes
 	p.at++

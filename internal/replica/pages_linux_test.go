@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestLogsPagesAreGivenBack: what was written to the log, and read of it at a start, does not stay
@@ -39,6 +42,28 @@ func TestLogsPagesAreGivenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		m = &list{}
+	}
+}
+
+// TestNothingIsGivenBackAfterClose: what a file's addresses hold once it is closed is another's.
+func TestNothingIsGivenBackAfterClose(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "mapped"))
+	must(t, err)
+	defer f.Close()
+	must(t, f.Truncate(1<<12))
+	m, err := unix.Mmap(int(f.Fd()), 0, 1<<12, unix.PROT_READ, unix.MAP_SHARED)
+	must(t, err)
+	defer unix.Munmap(m)
+	p := &pages{path: plain(f.Name())}
+	for _, want := range []int{0, 1 << 12} {
+		if m[0] != 0 || resident(t, "mapped") != 1<<12 {
+			t.Fatal("the page is not read")
+		}
+		p.read(2 * restAfter)
+		if got := resident(t, "mapped"); got != want {
+			t.Errorf("%d bytes are in memory, want %d", got, want)
+		}
+		must(t, p.close(nil))
 	}
 }
 
