@@ -32,33 +32,35 @@ func birthIsKnown(t *testing.T, dir string) {
 // TestCopyBeginsAnotherTerm: a restart in place, and a moved folder, go on in the next term; each
 // copy of the folder in one of its own, once.
 func TestCopyBeginsAnotherTerm(t *testing.T) {
-	dir := t.TempDir()
-	run := func(dir string) uint64 {
-		t.Helper()
-		n, err := Open(dir, &list{}, Options{})
-		must(t, err)
-		apply(t, n, "entry")
-		must(t, n.Close())
-		return termOf(t, dir)
-	}
-	first := run(dir)
-	birthIsKnown(t, dir)
-	backup, another := crash(t, dir), crash(t, dir)
-	if term := run(dir); term != first+1 {
-		t.Errorf("term %d after a restart in place, was %d", term, first)
-	}
-	moved := filepath.Join(t.TempDir(), "moved")
-	must(t, os.Rename(dir, moved))
-	if term := run(moved); term != first+2 {
-		t.Errorf("term %d of a moved folder, was %d", term, first+1)
-	}
-	one, two := run(backup), run(another)
-	if one <= first+2 || two <= first+2 || one == two { // equal with probability 2^-32
-		t.Errorf("copies of a log at term %d begin terms %d and %d", first, one, two)
-	}
-	if term := run(backup); term != one+1 {
-		t.Errorf("term %d after the second start of a copy, was %d", term, one)
-	}
+	synctest.Test(t, func(t *testing.T) { // no election ends for a slow disk
+		dir := t.TempDir()
+		run := func(dir string) uint64 {
+			t.Helper()
+			n, err := Open(dir, &list{}, Options{})
+			must(t, err)
+			apply(t, n, "entry")
+			must(t, n.Close())
+			return termOf(t, dir)
+		}
+		first := run(dir)
+		birthIsKnown(t, dir)
+		backup, another := crash(t, dir), crash(t, dir)
+		if term := run(dir); term != first+1 {
+			t.Errorf("term %d after a restart in place, was %d", term, first)
+		}
+		moved := filepath.Join(t.TempDir(), "moved")
+		must(t, os.Rename(dir, moved))
+		if term := run(moved); term != first+2 {
+			t.Errorf("term %d of a moved folder, was %d", term, first+1)
+		}
+		one, two := run(backup), run(another)
+		if one <= first+2 || two <= first+2 || one == two { // equal with probability 2^-32
+			t.Errorf("copies of a log at term %d begin terms %d and %d", first, one, two)
+		}
+		if term := run(backup); term != one+1 {
+			t.Errorf("term %d after the second start of a copy, was %d", term, one)
+		}
+	})
 }
 
 // TestRestoredMajorityMeetsNewerLog: two of three coordinators are restored from a backup and go
