@@ -54,7 +54,10 @@ func guessText(m dataset.Mapping, head []byte, cut bool) dataset.Mapping {
 // A text of another encoding is UTF-8 by chance only if it has none but ASCII characters, or few.
 func guessEncoding(said dataset.Encoding, head []byte, cut bool) dataset.Encoding {
 	if said == dataset.UTF16 {
-		return said
+		if bytes.IndexByte(head, 0) >= 0 { // of a line's end, at least
+			return said
+		}
+		said = ""
 	}
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
 		return dataset.UTF16

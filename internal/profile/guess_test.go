@@ -45,12 +45,28 @@ func TestAnotherEncoding(t *testing.T) {
 		{dataset.Latin1, "age,town\n40,Basel\n", dataset.Latin1},
 		{dataset.UTF8, narrow, dataset.Windows1252},
 		{dataset.UTF8, text, dataset.UTF8},
+		{dataset.UTF16, text, ""},
+		{dataset.UTF16, narrow, dataset.Windows1252},
+		{dataset.UTF16, "\xff\xfea\x00\n\x00", dataset.UTF16},
+		{dataset.UTF16, "a\x00\n\x00", dataset.UTF16},
 		{"", text, ""},
 		{"", narrow, dataset.Windows1252},
 	} {
 		if got := guessText(dataset.Mapping{Encoding: c.said}, []byte(c.file), false).Encoding; got != c.want {
 			t.Errorf("%q, said to be %q, is %q, want %q", c.file, c.said, got, c.want)
 		}
+	}
+}
+
+// TestEncodingSaidOtherwise: both encodings are said, and which of them a study reads. The line for
+// agent.toml takes another's place, since TOML refuses a key twice.
+func TestEncodingSaidOtherwise(t *testing.T) {
+	r := profiled(t, "age,town\n40,Z\u00fcrich\n41,Basel\n", "encoding = \"latin-1\"\n", nil)
+	if got, want := looks(r, AboutEncoding), "the file looks like utf-8, and agent.toml says latin-1, as which a study reads it; this profile assumed utf-8"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := strings.Join(r.Paste, "\n"), "# each in place of the line of that key, if there is one:\nencoding = \"utf-8\""; got != want {
+		t.Errorf("paste %q, want %q", got, want)
 	}
 }
 

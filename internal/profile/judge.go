@@ -113,9 +113,8 @@ func (s *sight) look(column, about, text string) {
 // written says how the file is written, where agent.toml does not.
 func (s *sight) written(p *paste) {
 	said, m := p.said, p.guessed
-	about := AboutText
 	add := func(text, line string) {
-		s.look("", about, text+"; agent.toml does not say so, and this profile assumed it")
+		s.look("", AboutText, text+"; agent.toml does not say so, and this profile assumed it")
 		p.lines = append(p.lines, line)
 	}
 	if m.Separator != said.Separator {
@@ -132,14 +131,13 @@ func (s *sight) written(p *paste) {
 		add(fmt.Sprintf("thousands are marked by %q", m.Thousands), fmt.Sprintf("thousands = %q", m.Thousands))
 	}
 	if m.Encoding != said.Encoding {
-		about = AboutEncoding
 		looks := cmp.Or(m.Encoding, dataset.UTF8)
-		text := fmt.Sprintf("the file is not UTF-8 and looks like %s", looks)
-		if looks == dataset.UTF8 {
-			text = fmt.Sprintf("the file looks like UTF-8, and not like %s", said.Encoding)
+		text := fmt.Sprintf("the file is not UTF-8 and looks like %s; agent.toml does not say so, and this profile assumed it", looks)
+		if said.Encoding != "" {
+			text = fmt.Sprintf("the file looks like %s, and agent.toml says %s, as which a study reads it; this profile assumed %[1]s", looks, said.Encoding)
 		}
-		add(text, fmt.Sprintf("encoding = %q", looks))
-		about = AboutText
+		s.look("", AboutEncoding, text)
+		p.lines = append(p.lines, fmt.Sprintf("encoding = %q", looks))
 	}
 	if m.SkipRows != said.SkipRows {
 		add("the header is on line "+strconv.Itoa(m.SkipRows+1), fmt.Sprintf("skip_rows = %d", m.SkipRows))

@@ -159,8 +159,11 @@ func (p *paste) text() []string {
 		out = append(out, "# "+list(slices.Concat(p.stands, p.coded))+"  # if these numbers stand for one")
 	}
 	there := len(p.said.Columns) > 0 // and TOML refuses a table, or a key, twice
-	if there && len(out) > 0 {
-		out = slices.Insert(out, 0, "# above its [dataset.columns], each in place of the line of that key, if there is one:")
+	again := p.said.Encoding != "" || p.said.SkipLast > 0 || len(p.said.MissingValues) > 0
+	if head := "each in place of the line of that key, if there is one:"; there && len(out) > 0 {
+		out = slices.Insert(out, 0, "# above its [dataset.columns], "+head)
+	} else if again && len(out) > 0 {
+		out = slices.Insert(out, 0, "# "+head)
 	}
 	if len(p.columns)+len(p.notes) > 0 {
 		head := "[dataset.columns]"

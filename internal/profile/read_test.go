@@ -179,7 +179,7 @@ func TestEmptyRecordsAtTheEnd(t *testing.T) {
 		{",\n", "", "the last record has no value in any column, and every one counts as a row", "skip_last = 1  # if they are not rows"},
 		{strings.Repeat(" ,\n", 12), "", "the last 12 records have no value in any column, and every one counts as a row", "skip_last = 12  # if they are not rows"},
 		{",\n,\nTotal,9\n", "", "the last 3 records look like sums or notes, and every one counts as a row", "skip_last = 3  # if they are not rows"},
-		{",\n,\nTotal,9\n", "skip_last = 1\n", "the last 2 records have no value in any column, and every one counts as a row", "skip_last = 3  # if they are not rows"},
+		{",\n,\nTotal,9\n", "skip_last = 1\n", "the last 2 records have no value in any column, and every one counts as a row", "# each in place of the line of that key, if there is one:\nskip_last = 3  # if they are not rows"},
 		{",\n1,\n", "", "", ""},
 		{",\n5,6\n", "", "", ""},
 	} {
