@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -256,6 +257,10 @@ func lookup[T stored](out []float64, table []T, index []int32) {
 	}
 }
 
+// maxWords bounds the texts of the rows of a block, beside a page's: of 4 KiB each where a block is
+// longest. A page may be a few bytes that stand for a long text, and rows have a page each.
+const maxWords = 64 << 20
+
 // texts returns the next n rows' values as text, good until the next call; empty where there
 // is none. An integer is its digits; a floating-point number is its shortest digits.
 func (c *cursor) texts(n int) ([][]byte, error) {
@@ -263,6 +268,9 @@ func (c *cursor) texts(n int) ([][]byte, error) {
 	for len(c.words) < n {
 		if err := c.turn(); err != nil {
 			return nil, err
+		}
+		if len(c.text) > maxWords {
+			return nil, &dataset.Error{File: c.pages.t.src.Path(), Column: c.pages.column, Reason: fmt.Sprintf("units that follow one another take more than %d MiB: is this column the unit?", maxWords>>20)}
 		}
 		var word []byte
 		if c.levels == nil || c.levels[c.row] == 1 {

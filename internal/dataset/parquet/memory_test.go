@@ -194,6 +194,30 @@ func TestParquetFewBytes(t *testing.T) {
 	}
 }
 
+// Units whose rows have a page of a few bytes each, which stand for a long text, are refused before
+// all of them are in memory.
+func TestParquetLongUnits(t *testing.T) {
+	fronts := parquet.Encoded(parquet.String(), &parquet.DeltaByteArray)
+	for count, want := range map[int]string{3: "", 40: "units that follow one another take more than 64 MiB: is this column the unit?"} {
+		const long = 8 << 20
+		b := oneColumn(t, fronts, aText, as(first, &parquet.Zstd)...)
+		text := slices.Concat(steps(1, 0, 0), steps(1, long, 0), make([]byte, long))
+		packed, err := parquet.Zstd.Encode(nil, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.last().set(packed)
+		b.last().head.UncompressedPageSize, b.last().head.DataPageHeader.V.NumValues = int32(len(text)), 1
+		b.pages = slices.Repeat(b.pages, count)
+		b.rows(int64(count))
+		s := dataset.Source{Path: cost.File(t, "x.parquet", b.together(t))}
+		cost.Bounded(t, 512<<20, func() { _, err = dataset.Inspect(s, "a", dataset.ReadOptions{}) })
+		if e, ok := errors.AsType[*dataset.Error](err); err != nil && (!ok || e.Reason != want || e.Column != "a") || err == nil && want != "" {
+			t.Errorf("%d units: %v", count, err)
+		}
+	}
+}
+
 // Runs of any widths and lengths, read in any parts, are what was written: the last group may have
 // more values than there are rows, and may be cut off behind the last that is needed.
 func TestRuns(t *testing.T) {
