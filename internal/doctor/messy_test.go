@@ -311,8 +311,8 @@ func messySite(t *testing.T, name, text, keys string) *siteconfig.Config {
 	return c
 }
 
-// TestEncodingOfLevels: letters of another encoding make a level another text, however rare, which
-// no number is.
+// TestEncodingOfLevels: letters of another encoding make a level another text, however rare, and a
+// boolean that agent.toml names a missing one. No number is either.
 func TestEncodingOfLevels(t *testing.T) {
 	text := latin(t, messyTable(func(i int, c, v string) string {
 		if c == "sex" && i == 3 {
@@ -323,10 +323,12 @@ func TestEncodingOfLevels(t *testing.T) {
 		return v
 	}))
 	leveled := strings.Replace(messyStudy, "\n]", "\n { name = \"sex\", levels = [\"männlich\", \"weiblich\"] },\n]", 1)
+	boolean := dropping(strings.Replace(messyStudy, "\n]", "\n { name = \"sex\", as = \"boolean\", offset = 0.5, scale = 1 },\n]", 1))
+	named := "[dataset.columns]\nsex = { names = { \"männlich\" = \"true\", \"weiblich\" = \"false\" } }\n"
 	for _, c := range []struct {
 		study, keys string
 		want        bool
-	}{{leveled, "", true}, {messyStudy, "", false}, {leveled, "encoding = \"latin-1\"\n", false}} {
+	}{{boolean, named, true}, {boolean, "encoding = \"latin-1\"\n" + named, false}, {leveled, "", true}, {messyStudy, "", false}, {leveled, "encoding = \"latin-1\"\n", false}} {
 		said := false
 		for _, f := range CheckStudy(messySite(t, "icu.csv", text, c.keys), []byte(c.study)) {
 			said = said || strings.Contains(f.Result, "the file is not UTF-8 and looks like windows-1252")
