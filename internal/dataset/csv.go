@@ -106,6 +106,7 @@ func (t *csvTable) skip(in *bufio.Reader, lines int) error {
 		switch {
 		case err == nil:
 			n++
+			t.record.read, t.record.fields = 0, 0
 		case err == io.EOF:
 			return &Error{File: t.path, Reason: "has no lines after those that skip_rows passes over"}
 		case err != bufio.ErrBufferFull:

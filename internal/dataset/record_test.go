@@ -145,4 +145,8 @@ func TestManyFields(t *testing.T) {
 	if r, err := Read(s, q, ReadOptions{}); err != nil || r.Rows != 3000 {
 		t.Errorf("3000 rows of 1001 fields: %v", err)
 	}
+	s = Source{Path: write(t, strings.Repeat(strings.Repeat(";", 1000)+"\n", 1500)+"a;b\n1;2\n"), Mapping: Mapping{Separator: ";", SkipRows: 1500}}
+	if r, err := Read(s, q, ReadOptions{}); err != nil || r.Rows != 1 {
+		t.Errorf("below 1500 lines of 1001 fields: %v", err)
+	}
 }
