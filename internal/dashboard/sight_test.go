@@ -3,10 +3,12 @@ package dashboard
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -204,6 +206,43 @@ func TestEveryRoute(t *testing.T) {
 		if code, text := body(t, d, "GET", "/studies/"+second+"/result.json", token); code != want || strings.Contains(text, "result-of-it") != (want == 200) {
 			t.Errorf("the result with %q: %d", token, code)
 		}
+	}
+}
+
+// torn is a coordinator whose result cannot be read on.
+type torn struct{ *several }
+
+func (torn) ResultFile(proposal.Digest) (func(io.Writer) error, error) {
+	return func(to io.Writer) error {
+		io.WriteString(to, "{")
+		return errors.New("no more")
+	}, nil
+}
+
+// TestTornResultIsNoFile: a download that ends early does not look like a whole one.
+func TestTornResultIsNoFile(t *testing.T) {
+	d, s, _ := newSeveral(t)
+	for i := range s.stories {
+		s.stories[i].Status = round.StatusCompleted
+	}
+	d.source = torn{s}
+	server := httptest.NewServer(d.Handler())
+	defer server.Close()
+	r, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/studies/"+s.stories[0].Digest.String()+"/result.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	showing(goodToken)(r)
+	answer, err := http.DefaultClient.Do(r)
+	if err == nil {
+		defer answer.Body.Close()
+		var text []byte
+		if text, err = io.ReadAll(answer.Body); err == nil {
+			t.Errorf("%s: %q looks whole", answer.Status, text)
+		}
+	}
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("it ends with %v", err)
 	}
 }
 
