@@ -179,10 +179,13 @@ func (p *pages) page(head *format.PageHeader, raw []byte) error {
 	return p.decode(raw, encoding)
 }
 
+// plainDictionary is what older writers say in place of Plain and RLEDictionary.
+const plainDictionary format.Encoding = 2
+
 // define takes a dictionary: its bytes are swapped for others, and so stay.
 func (p *pages) define(head *format.PageHeader, raw []byte) error {
 	h := &head.DictionaryPageHeader.V
-	if !head.DictionaryPageHeader.Valid || h.NumValues < 0 || h.Encoding != format.Plain && h.Encoding != format.PlainDictionary {
+	if !head.DictionaryPageHeader.Valid || h.NumValues < 0 || h.Encoding != format.Plain && h.Encoding != plainDictionary {
 		return errPage
 	}
 	if p.codec == format.Uncompressed {

@@ -18,7 +18,7 @@ func (p *pages) decode(raw []byte, by format.Encoding) (err error) {
 	switch {
 	case len(raw) == 0: // no row has a value
 		return nil
-	case by == format.RLEDictionary || by == format.PlainDictionary:
+	case by == format.RLEDictionary || by == plainDictionary:
 		if p.dictionary == nil || raw[0] > 32 {
 			return errPage
 		}
