@@ -39,21 +39,21 @@ func astray(p *study.Plan, r *result.Result, theta, tau float64) string {
 	if share > mostNear*theta+surely*noise || surely*noise > mostHidden*theta {
 		return nearWhy
 	}
+	if r.TotalInterval != nil && len(r.VarianceInterval) == r.K {
+		// Of elliptical rows, leading directions have more of the variance, and the clip lowers
+		// theta.
+		part, square := 0.0, 0.0
+		for i, v := range r.ExplainedVariance {
+			half := (r.VarianceInterval[i][1] - r.VarianceInterval[i][0]) / 2
+			part, square = part+v, square+half*half
+		}
+		k := float64(r.K)
+		if (k*theta-normal95*tau*math.Sqrt(k))*r.TotalInterval[0] > part+math.Sqrt(square) {
+			return shortWhy
+		}
+	}
 	if along(p, r) {
 		return alongWhy
-	}
-	if r.TotalInterval == nil || len(r.VarianceInterval) != r.K {
-		return ""
-	}
-	// Of elliptical rows, leading directions have more of the variance, and the clip lowers theta.
-	part, square := 0.0, 0.0
-	for i, v := range r.ExplainedVariance {
-		half := (r.VarianceInterval[i][1] - r.VarianceInterval[i][0]) / 2
-		part, square = part+v, square+half*half
-	}
-	k := float64(r.K)
-	if (k*theta-normal95*tau*math.Sqrt(k))*r.TotalInterval[0] > part+math.Sqrt(square) {
-		return shortWhy
 	}
 	return ""
 }
