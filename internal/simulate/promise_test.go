@@ -141,6 +141,15 @@ func TestShortRowsOnTheSphere(t *testing.T) {
 				row[j] += 0.3
 			}
 		}, "short rows, such as rows of zeros, have a direction", 0},
+		{"one in four zeros, no explained variance", 1600, 1, "rows = \"sphere\"\nexplained_variance = \"none\"", func(i int, row []float64) {
+			if i%4 == 0 {
+				clear(row)
+				return
+			}
+			for j := range row {
+				row[j] += 0.3
+			}
+		}, "more of them point along the components", 0},
 		{"one in four zeros, rows as they are", 1600, 1, "rows = \"plain\"", func(i int, row []float64) {
 			if i%4 == 0 {
 				clear(row)

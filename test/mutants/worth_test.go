@@ -125,7 +125,7 @@ func init() {
 		}, in("simulate", "TestShortRowsOnTheSphere"), killer{}},
 		{"worth: rows of one direction have a bound", 0, []edit{
 			{"internal/worth/astray.go", "if along(p, r) {", "if false && along(p, r) {"},
-		}, in("worth", "TestRowsOfOneDirection"), killer{}},
+		}, in("simulate", "TestShortRowsOnTheSphere"), killer{}},
 		{"worth: shares of rows that were all clipped are shown", 0, []edit{
 			{"internal/worth/shown.go", "case out.Uncalibrated == beyondWhy, ", "case "},
 		}, in("worth", "TestUncounted"), killer{}},
