@@ -120,7 +120,9 @@ class Column:
             value = _parse(cell.strip(" \t"))
             if abs(value) < LIMIT:
                 return value
-        elif isinstance(cell, (bool, int, float, decimal.Decimal)) and abs(cell) < LIMIT:
+        elif isinstance(cell, (bool, int, float)) and abs(cell) < LIMIT:
+            return float(cell)
+        elif isinstance(cell, decimal.Decimal) and abs(cell) < LIMIT:
             return float(cell)
         if not strict:
             return float("nan")
