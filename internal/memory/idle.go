@@ -15,8 +15,8 @@ const (
 	much   = 16 << 20
 )
 
-// GiveBack gives back to the system what the heap no longer uses, at most 10 s after the process
-// fell idle, until ctx ends.
+// GiveBack returns to the system what the heap no longer uses, at most 10 s after the process fell
+// idle, until ctx ends.
 func GiveBack(ctx context.Context) {
 	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	giveBack(ctx, debug.FreeOSMemory, func() uint64 {
