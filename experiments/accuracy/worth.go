@@ -398,6 +398,7 @@ var outside = []struct {
 	is        func(l run.Law, one judged) bool
 }{
 	{"rare rows", "a part of the rows carries components alone, and the clip hides both", func(l run.Law, _ judged) bool { return l.Family == "rare" }},
+	{"short rows that are alike, divided by their lengths", "they count like long ones, and one component can be theirs", func(l run.Law, _ judged) bool { return l.Family == "short" }},
 	{"spectra as slow as slow0.05 where ι is above 0.3, by power iteration", "what is left to turn is small in every round and like noise", func(l run.Law, one judged) bool {
 		return l.Elliptical() && strings.Contains(l.Name, "slow0.0") && one.iota > 0.3 && one.method == proposal.MethodPower
 	}},

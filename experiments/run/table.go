@@ -13,7 +13,7 @@ import (
 // components are looked for.
 type Law struct {
 	Source
-	Family string // "gauss", "t3", "t4", "clusters", "groups", "rare" or "real"
+	Family string // "gauss", "t3", "t4", "clusters", "groups", "rare", "short" or "real"
 	N, K   int
 	Held   bool // held out: no rule and no constant was chosen by what it gives
 }
@@ -26,8 +26,8 @@ func (l Law) Elliptical() bool { return l.Family == "gauss" || l.Family[0] == 't
 func (l Law) String() string { return fmt.Sprintf("%s d=%d n=%d k=%d", l.Name, l.D, l.N, l.K) }
 
 // LawNamed returns the distribution of a name such as "flatq", "t3-slow0.05", "t4-ar0.95",
-// "clusters6-pow1", "centered6-flatq", "groups1.5-pow1" or "rare0.1-slow0.3" in d columns, and its
-// family.
+// "clusters6-pow1", "centered6-flatq", "groups1.5-pow1", "rare0.1-slow0.3" or "short0.2-slow0.1" in
+// d columns, and its family.
 func LawNamed(name string, d int) (Source, string, error) {
 	family, rest, cut := strings.Cut(name, "-")
 	switch {
@@ -55,6 +55,13 @@ func LawNamed(name string, d int) (Source, string, error) {
 		}
 		source, err := rare(name, rest, d, share)
 		return source, "rare", err
+	case cut && strings.HasPrefix(family, "short"):
+		share, err := strconv.ParseFloat(family[len("short"):], 64)
+		if err != nil {
+			return Source{}, "", fmt.Errorf("run: unknown law %q", name)
+		}
+		source, err := short(name, rest, d, share)
+		return source, "short", err
 	}
 	source, err := elliptical(name, name, d, 0)
 	return source, "gauss", err
@@ -222,6 +229,44 @@ func rare(name, spectrum string, d int, share float64) (Source, error) {
 			}
 		}
 		return newData(name, d, values, diag(lambda, 1))
+	}}, nil
+}
+
+// shortAt is where a short row has each of its values, of the standard deviation of the mean
+// column.
+const shortAt = 0.3
+
+// short returns Gaussian rows of a named spectrum, a share of which is one short row in place of
+// them, as zeros are where offsets are not the means.
+func short(name, spectrum string, d int, share float64) (Source, error) {
+	lambda, err := Spectrum(spectrum, d)
+	if err != nil || !(share > 0 && share < 1) {
+		return Source{}, fmt.Errorf("run: unknown law %q", name)
+	}
+	root, trace := roots(lambda), 0.0
+	for _, l := range lambda {
+		trace += l
+	}
+	at := make([]float64, d)
+	for j := range at {
+		at[j] = shortAt * math.Sqrt(trace/float64(d))
+	}
+	sigma := diag(lambda, 1-share)
+	sigma.SymRankOne(sigma, share, mat.NewVecDense(d, at))
+	return Source{name, d, func(n int, seed uint64) (*Data, error) {
+		rng := generator(seed)
+		values := make([]float64, n*d)
+		for i := range n {
+			row := values[i*d : (i+1)*d]
+			if rng.Float64() < share {
+				copy(row, at)
+				continue
+			}
+			for j := range row {
+				row[j] = root[j] * rng.NormFloat64()
+			}
+		}
+		return newData(name, d, values, sigma)
 	}}, nil
 }
 

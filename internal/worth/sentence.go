@@ -236,10 +236,9 @@ func limited(r *result.Result) string {
 // groups1-pow1, d = 100, n = 10,000, captures 0.991 where the bound is 0.994 (docs/experiments.md).
 const groupsSentence = " If rows come in groups with different averages, such as women and men, the components can be some degrees farther off than these bounds say"
 
-// zerosSentence is for rows divided by their lengths whose variance is not known ([astray]): of
-// studies of 3,000 rows, a tenth of which were one short row, 3 of 10 stated a bound near 0.94 and
-// captured 0.75; of a twentieth of 10,000, 7 of 8 one near 0.96, where 0.91 was captured.
-const zerosSentence = " If some rows are short and alike, such as rows of zeros, the first component can be theirs in part, with a bound above what it captures: this is mostly seen where they are a fifth of the rows, and seldom where they are a twentieth."
+// zerosSentence is for rows divided by their lengths, of short ones that [astray] does not see
+// (docs/experiments.md).
+const zerosSentence = " If some rows are short and alike, such as rows of zeros, a component can be partly theirs, and the bound too high: a twentieth of the rows goes unseen (in simulations 0.85 captured where the bound was 0.95), and with three components a fifth can."
 
 // logarithmsSentence says what may help against heavy tails.
 const logarithmsSentence = "Where columns are skewed, as costs and counts are, a study of their logarithms has shorter tails; where a code such as -999 stands for a missing value, sites must name it in missing_values."
@@ -289,17 +288,14 @@ func short(p *study.Plan, r *result.Result) string {
 		groups = groupsSentence + "."
 	}
 	if r.Method == proposal.MethodPower {
-		more := ""
-		switch {
-		case !p.Method.Sphere:
+		if !p.Method.Sphere {
 			return ""
-		case r.TotalInterval == nil:
-			more = zerosSentence
 		}
+		why := "Noise is the limit here, so rows were divided by their lengths."
 		if p.Proposal.Spec.Rows == proposal.RowsSphere {
-			return "Rows were divided by their lengths, as asked (rows = \"sphere\")." + groups + more
+			why = "Rows were divided by their lengths, as asked (rows = \"sphere\")."
 		}
-		return "Noise is the limit here, so rows were divided by their lengths." + groups + more
+		return why + groups + zerosSentence
 	}
 	var clips []float64
 	for _, rel := range r.Releases {
