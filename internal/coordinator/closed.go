@@ -59,7 +59,7 @@ func (m *leader) tellOver(r outline.Study, site int) {
 		l.SendLater(func() ([]byte, error) {
 			state, _, err := c.Load()
 			if err == nil {
-				err = c.Releases(func(r round.Released) error {
+				err = c.Releases(func(r round.Released) error { // the last one stays
 					state.Releases = []round.Released{r}
 					return nil
 				})

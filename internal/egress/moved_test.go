@@ -10,8 +10,8 @@ import (
 )
 
 // TestMovedRecord: a message is not recorded, and so not sent, while the file was moved, deleted,
-// replaced or cut since the agent opened it. Once it is put back, the record goes on, but a copy
-// only with the next start.
+// replaced or cut since the agent opened it. Once the file itself is back, the record goes on. A
+// copy in its place counts only from the next start.
 func TestMovedRecord(t *testing.T) {
 	must := func(t *testing.T, err error) {
 		t.Helper()

@@ -43,7 +43,7 @@ func TestPeakIsNoiseOfNoGroup(t *testing.T) {
 }
 
 // TestNoiseIsNotDrawn: where a window's average is what noise makes, nothing is drawn, however much
-// is elsewhere; and fewer than no units are none.
+// is elsewhere. A negative number of units counts as 0.
 func TestNoiseIsNotDrawn(t *testing.T) {
 	low, none := make([]float64, bins*bins), make([]float64, bins*bins)
 	for i := range low {

@@ -261,8 +261,8 @@ func lookup[T stored](out []float64, table []T, index []int32) {
 // longest. A page may be a few bytes that stand for a long text, and rows have a page each.
 const maxWords = 64 << 20
 
-// texts returns the next n rows' values as text, good until the next call; empty where there
-// is none. An integer is its digits; a floating-point number is its shortest digits.
+// texts returns the next n rows' values as text, good until the next call. Of a row without a value
+// it is empty. An integer is its digits; a floating-point number is its shortest digits.
 func (c *cursor) texts(n int) ([][]byte, error) {
 	c.words, c.text = c.words[:0], c.text[:0]
 	for len(c.words) < n {
