@@ -27,7 +27,7 @@
 //     hour after its last request other than a stream, and after 12 hours. It ends for every
 //     request and event once the register no longer has its person, has another token, role or
 //     limit for it, or its time is over. Of each person 8 are good at a time; one more ends the
-//     oldest.
+//     oldest. A person has 16 streams at most, and all together 64.
 //   - DASH-9: 10 wrong logins at once from one host (IPv6: one /64), and one every 6 s after that,
 //     are answered and logged; others get 429 and no line. A right token is always let in. The
 //     register and the log hold hashes alone; a token that is wrong, has ended or was revoked is
@@ -41,7 +41,8 @@
 //   - DASH-12: Each route is served to the roles that it names, and one that names none to nobody.
 //     What a person may not see is answered like what does not exist. A viewer sees no links,
 //     coordinators, happenings, faults or deadlines, of codes only those of the schema and of
-//     people's public acts, and all of it as of one moment in each ten seconds.
+//     people's public acts, the sites that a query awaits only once its deadline has passed, and
+//     all of it as of one moment in each ten seconds.
 //   - DASH-13: Who was shown what of which study is a line of the log, at most once an hour,
 //     without token or cookie.
 package dashboard

@@ -399,8 +399,49 @@ func stream(t *testing.T, s *httptest.Server, value string) (*http.Response, con
 	return answer, ctx, lines
 }
 
-// TestEvents: a stream shows the page, then what changes, and ends with its session; of
-// streams there are so many and no more.
+// TestStreamsArePeoples: of streams there are so many and no more, and one person, by however many
+// logins, cannot take the others' places.
+func TestStreamsArePeoples(t *testing.T) {
+	d, source, now := newTest(t)
+	s := httptest.NewServer(d.Handler())
+	defer s.Close()
+	var open []<-chan string
+	opens := func(value string, want int) {
+		t.Helper()
+		more, _, lines := stream(t, s, value)
+		if more.StatusCode != want {
+			t.Fatalf("%s, want %d", more.Status, want)
+		}
+		open = append(open, lines)
+	}
+	ana := d.people()[0]
+	one, two := d.sessions.issue(ana, now.now()), d.sessions.issue(ana, now.now())
+	for range personStreams / 2 {
+		opens(one, http.StatusOK)
+		opens(two, http.StatusOK)
+	}
+	opens(two, http.StatusServiceUnavailable)
+	for i := range maxStreams/personStreams - 1 {
+		e := source.crew.admit(t, people.Person{Name: fmt.Sprintf("vi%d", i), Role: people.Viewer, Expires: now.now().Add(time.Hour)}, fmt.Sprint(i))
+		value := d.sessions.issue(e, now.now())
+		for range personStreams {
+			opens(value, http.StatusOK)
+		}
+	}
+	last := d.sessions.issue(source.crew.admit(t, people.Person{Name: "zoe", Role: people.Viewer, Expires: now.now().Add(time.Hour)}, "zoe's"), now.now())
+	opens(last, http.StatusServiceUnavailable)
+	// A place is free again once its stream has ended.
+	now.add(2 * time.Hour)
+	for _, lines := range open {
+		for range lines {
+		}
+	}
+	if d.streams.count() > 0 || len(d.streams.of) > 0 {
+		t.Errorf("%d streams are counted, of %v", d.streams.count(), d.streams.of)
+	}
+}
+
+// TestEvents: a stream shows the page, then what changes, and ends with its session.
 func TestEvents(t *testing.T) {
 	d, _, now := newTest(t)
 	s := httptest.NewServer(d.Handler())
@@ -420,14 +461,6 @@ func TestEvents(t *testing.T) {
 		if !strings.HasPrefix(line, "data: ") {
 			t.Fatalf("a line that is no data: %q", line)
 		}
-	}
-	for range maxStreams - 1 {
-		if more, _, _ := stream(t, s, value); more.StatusCode != http.StatusOK {
-			t.Fatal(more.Status)
-		}
-	}
-	if more, _, _ := stream(t, s, value); more.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("one stream too many: %s", more.Status)
 	}
 	now.add(2 * time.Hour)
 	for line := range lines {

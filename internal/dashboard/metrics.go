@@ -126,7 +126,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	put(mTolerates, float64(cluster.Tolerates()))
 	put(mServer, float64(o.Expires.Unix()))
 	put(mRefused, float64(o.Refused))
-	put(mStreams, float64(c.d.streams.open.Load()))
+	put(mStreams, float64(c.d.streams.count()))
 	for _, s := range o.Sites {
 		if s.Revoked {
 			continue

@@ -9,6 +9,7 @@ import (
 	"covey/internal/outline"
 	"covey/internal/people"
 	"covey/internal/proposal"
+	"covey/internal/round"
 	"covey/internal/study"
 )
 
@@ -59,8 +60,8 @@ func (s sight) story(digest proposal.Digest) (outline.Story, bool) {
 	return s.d.coarse.story(s.d, digest)
 }
 
-// window is how long the viewers' sight stays unchanged, because someone who sees sites answer can
-// measure how long they compute.
+// window is how long the viewers' sight stays unchanged: when a query is released tells how long
+// the slowest site computes.
 const window = 10 * time.Second
 
 // coarse is what viewers see: all of it, and for all of them, of one moment in each window.
@@ -129,13 +130,18 @@ func (c *coarse) story(d *Dashboard, digest proposal.Digest) (outline.Story, boo
 var shownCodes = []study.Code{study.CodeCompleted, study.CodeAborted, study.CodeExpired, study.CodeWithdrawn, study.CodeUnit, study.CodeColumns}
 
 // blind returns what a viewer sees of a study's view: its terms, its releases, who decided what and
-// who is awaited, not for how long.
+// who is awaited, in a query once its deadline has passed, not for how long.
 func blind(v outline.View) outline.View {
 	out := outline.View{
 		Name: v.Name, Digest: v.Digest, Status: v.Status, Proposer: v.Proposer, Readers: v.Readers, Proposed: v.Proposed.Truncate(time.Minute), Ended: v.Ended.Truncate(time.Minute),
 		Query: v.Query, Released: v.Released, Queries: v.Queries, Left: v.Left, Kind: v.Kind, Round: v.Round, Of: v.Of, Run: v.Run, Runs: v.Runs,
-		Rounds: v.Rounds, Method: v.Method, Expires: v.Expires, Waiting: v.Waiting, Survivors: v.Survivors,
+		Rounds: v.Rounds, Method: v.Method, Expires: v.Expires, Survivors: v.Survivors,
 		Epsilon: v.Epsilon, Delta: v.Delta, Adjacency: v.Adjacency, Curve: v.Curve, Rho: v.Rho, RhoAsked: v.RhoAsked, RhoPlanned: v.RhoPlanned, Radius: v.Radius, NoiseToSignal: v.NoiseToSignal,
+	}
+	// Before the deadline of a query it would tell which sites have answered, and so how long each
+	// computes: analysts are told no sooner (AN-8).
+	if v.Status != round.StatusRunning || v.Overdue {
+		out.Waiting = v.Waiting
 	}
 	if slices.Contains(shownCodes, v.Code) {
 		out.Code = v.Code

@@ -331,7 +331,7 @@ func TestViewersTimesAreCoarse(t *testing.T) {
 		}
 		return n > 0
 	}
-	now.add(window - now.now().Sub(now.now().Truncate(window)))
+	now.add(window - now.now().Sub(now.now().Truncate(window))) // the deadline has passed
 	if shows("vi's") || shows(goodToken) {
 		t.Fatal("before it is so")
 	}
@@ -354,6 +354,46 @@ func TestViewersTimesAreCoarse(t *testing.T) {
 	now.add(5 * time.Second)
 	if !shows("vi's") {
 		t.Error("after them")
+	}
+}
+
+// TestViewersSeeNoSiteAnswer: however a viewer asks, nothing tells it which sites have answered a
+// query before the query's deadline: it could measure how long each computes. An operator is told,
+// and a viewer once the deadline has passed, or where no rows are in it.
+func TestViewersSeeNoSiteAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		status  round.Status
+		overdue bool
+		told    bool
+	}{
+		{"before the deadline", round.StatusRunning, false, false},
+		{"after it", round.StatusRunning, true, true},
+		{"while sites decide", round.StatusProposed, false, true},
+		{"in the setup", round.StatusSetup, false, true},
+		{"while sites sign the result", round.StatusSigning, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			seen := func(token string, waiting []string) (all string) {
+				d, s, _ := newSeveral(t)
+				v := &s.stories[0].View
+				v.Status, v.Overdue, v.Waiting = c.status, c.overdue, waiting
+				for i := range v.Sites {
+					v.Sites[i].Uploaded = !slices.Contains(waiting, v.Sites[i].Name)
+				}
+				s.overview.Studies[0] = *v
+				for _, path := range []string{"/", "/studies/" + v.Digest.String(), "/studies/" + v.Digest.String() + "/report", "/events?study=" + v.Digest.String()} {
+					_, text := body(t, d, "GET", path, token)
+					all += text
+				}
+				return all
+			}
+			for token, told := range map[string]bool{"vi's": c.told, goodToken: true} {
+				if one, two := seen(token, []string{"south"}), seen(token, []string{"north", "south"}); (one != two) != told {
+					t.Errorf("the holder of %q is told who has answered: %v, want %v", token, !told, told)
+				}
+			}
+		})
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"covey/internal/proposal"
@@ -19,11 +18,49 @@ const (
 	look = time.Second
 	// beat keeps what lies between from ending a quiet stream.
 	beat = 15 * time.Second
-	// maxStreams bounds open streams; the page says then that it does not renew itself.
-	maxStreams = 64
+	// maxStreams bounds open streams, and personStreams those of one person, so that a few leave
+	// room for the others; the page says then that it does not renew itself.
+	maxStreams    = 64
+	personStreams = 16
 )
 
-type streams struct{ open atomic.Int64 }
+// streams counts the open ones by person.
+type streams struct {
+	mu   sync.Mutex
+	open int
+	of   map[string]int
+}
+
+// begin counts one more of a person, if there is room; the caller must call end then.
+func (s *streams) begin(person string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open >= maxStreams || s.of[person] >= personStreams {
+		return false
+	}
+	if s.of == nil {
+		s.of = map[string]int{}
+	}
+	s.open++
+	s.of[person]++
+	return true
+}
+
+func (s *streams) end(person string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+	if s.of[person]--; s.of[person] == 0 {
+		delete(s.of, person)
+	}
+}
+
+// count returns how many are open.
+func (s *streams) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
+}
 
 // cache holds what was rendered last, by the study that is shown and for whom.
 type cache struct {
@@ -101,11 +138,11 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request, v visitor) {
 			return
 		}
 	}
-	defer d.streams.open.Add(-1)
-	if d.streams.open.Add(1) > maxStreams {
+	if !d.streams.begin(v.Name) {
 		http.Error(w, "too many pages that update themselves are open", http.StatusServiceUnavailable)
 		return
 	}
+	defer d.streams.end(v.Name)
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	send := func(text []byte) bool {
