@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +44,9 @@ type ErrorReply struct {
 
 // SocketPath tells where the agent of a data directory listens, or listened. A
 // path too long for a socket is replaced by one in the system's temporary
-// directory, which the agent writes down in the data directory.
+// directory, which the agent writes down in the data directory. The note outlives the agent, and
+// the temporary directory may not: another user who made it again could answer in the agent's
+// place. So the path is returned only if its directory is open to the note's owner alone.
 func SocketPath(dir string) (string, error) {
 	path, err := filepath.Abs(filepath.Join(dir, socketFile))
 	if err != nil {
@@ -52,11 +55,24 @@ func SocketPath(dir string) (string, error) {
 	if len(path) <= maxSockPath {
 		return path, nil
 	}
-	note, err := os.ReadFile(filepath.Join(dir, socketNote))
+	note := filepath.Join(dir, socketNote)
+	text, err := os.ReadFile(note)
 	if err != nil {
-		return "", fmt.Errorf("%s: %s", filepath.Join(dir, socketNote), siteconfig.Reason(err))
+		return "", fmt.Errorf("%s: %s", note, siteconfig.Reason(err))
 	}
-	return strings.TrimSpace(string(note)), nil
+	path = strings.TrimSpace(string(text))
+	mine, err := os.Stat(note)
+	if err != nil {
+		return "", fmt.Errorf("%s: %s", note, siteconfig.Reason(err))
+	}
+	at, err := os.Lstat(filepath.Dir(path))
+	if err != nil {
+		return "", fmt.Errorf("%s: %s", filepath.Dir(path), siteconfig.Reason(err))
+	}
+	if !at.IsDir() || !sameOwner(at, mine) || runtime.GOOS != "windows" && at.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("%s: is not a folder of the agent's alone, so whatever listens there may not be the agent", filepath.Dir(path))
+	}
+	return path, nil
 }
 
 // listen opens the socket. The ledger's lock is held, so a socket that is there

@@ -1,7 +1,9 @@
 package control
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -36,6 +38,62 @@ func TestLongSocketPath(t *testing.T) {
 	if _, err := listen(dir); err == nil || !strings.Contains(err.Error(), "103 bytes") {
 		t.Errorf("with a temporary directory as long: %v", err)
 	}
+}
+
+// TestSocketOfAnotherUser: where the agent's temporary directory is gone, as after a restart of the
+// machine, and another user has made it again, nothing that listens there passes for the agent.
+func TestSocketOfAnotherUser(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := listen(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := SocketPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Dir(path)
+	defer os.RemoveAll(at)
+	l.Close()
+	refused := func(how string) {
+		t.Helper()
+		if path, err := SocketPath(dir); err == nil || path != "" || !strings.Contains(err.Error(), "folder of the agent's alone") {
+			t.Errorf("%s: %q, %v", how, path, err)
+		}
+	}
+	for _, mode := range []os.FileMode{0o755, 0o770, 0o701} {
+		if err := os.Chmod(at, mode); err != nil {
+			t.Fatal(err)
+		}
+		refused(mode.String())
+	}
+	if err := os.Remove(at); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := SocketPath(dir); !errors.Is(err, fs.ErrNotExist) && (err == nil || !strings.Contains(err.Error(), at)) {
+		t.Errorf("gone: %v", err)
+	}
+	private := t.TempDir()
+	if err := os.Symlink(private, at); err != nil {
+		t.Fatal(err)
+	}
+	refused("a link to a private folder")
+	if err := errors.Join(os.Remove(at), os.Mkdir(at, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := SocketPath(dir); err != nil || got != path {
+		t.Errorf("the same user's: %q, %v", got, err)
+	}
+	if os.Getuid() != 0 {
+		t.Skip("to give a folder to another user takes root")
+	}
+	if err := os.Chown(at, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	refused("another user's")
 }
 
 // TestUnreadFileIsNoFile: a file that cannot be read to its end does not come as a shorter one.
