@@ -91,6 +91,8 @@ def _archive(data: bytes) -> Dict[str, Any]:
     for name, value in fields.items():
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiU":  # bytes of any other file
             raise ResultError(f"{name} is neither numbers nor texts")
+        if value.size > value.nbytes:  # empty texts take no bytes: a few words of a file would stand for billions
+            raise ResultError(f"{name} has more texts than bytes")
         if value.dtype.kind == "U" and name not in ("feature_names_in_", "left_out_", "sites", "worth") and not GROUPS.fullmatch(name):
             if value.shape != (1,):
                 raise ResultError(f"{name} is not one text")

@@ -242,6 +242,17 @@ class Reader(unittest.TestCase):
         with mock.patch("covey.file.MAX_BYTES", 1 << 20), self.assertRaisesRegex(covey.ResultError, "unpacks to more"):
             load(bomb.getvalue())
 
+    def test_endless_empty_texts(self):
+        """Texts of no bytes take none in a file, however many its header says that there are."""
+        for name in ("feature_names_in_", "left_out_", "sites", "worth", "name", "picture_1_groups"):
+            for n in (1, 1 << 40):
+                data = io.BytesIO(self.archive(**{name: ...}))
+                header = {"descr": "<U0", "fortran_order": False, "shape": (n,)}
+                with zipfile.ZipFile(data, "a") as z, z.open(name + ".npy", "w") as file:
+                    np.lib.format.write_array_header_1_0(file, header)
+                with self.subTest(f"{n} of {name}"), self.assertRaisesRegex(covey.ResultError, name + " has more texts than bytes"):
+                    load(data.getvalue())
+
     def test_archive_has_pictures_and_intervals(self):
         edges, counts = np.arange(-8.0, 9), np.arange(512.0).reshape(2, 256)
         low = np.array([[0.5] * 6, [np.nan] * 6])
