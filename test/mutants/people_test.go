@@ -83,7 +83,9 @@ func init() {
 		page("a viewer times sites", sight, "const window = 10 * time.Second", "const window = time.Second", "TestViewersTimesAreCoarse"),
 		page("a viewer's pages are of several moments", sight, "		if !over(v) {\n", "		if over(v) {\n", "TestViewersTimesAreCoarse"),
 		page("a viewer sees seconds", sight, "Proposed: v.Proposed.Truncate(time.Minute)", "Proposed: v.Proposed", "TestBlindNamesEachField"),
-		page("what is hidden is shown", sight, "Expires: v.Expires, Waiting", "Expires: v.Expires, Deadline: v.Deadline, Waiting", "TestBlindNamesEachField"),
+		page("what is hidden is shown", sight, "Expires: v.Expires, Survivors", "Expires: v.Expires, Deadline: v.Deadline, Survivors", "TestBlindNamesEachField"),
+		page("a viewer sees who has answered", sight, "round.StatusRunning || v.Overdue {", "round.StatusRunning || !v.Overdue {", "TestViewersSeeNoSiteAnswer"),
+		page("a person takes all streams", stream, " || s.of[person] >= personStreams", "", "TestStreamsArePeoples"),
 
 		page("a read result is no line", files, "	d.read(v, \"result\", digest)\n", "", "TestReadsAreLogged"),
 		page("a read report is no line", report, "	d.read(v, \"report\", digest)\n", "", "TestReadsAreLogged"),
