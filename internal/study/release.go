@@ -153,11 +153,13 @@ func (r Release) Removable() noise.Share { return r.Share.Removable(len(r.Surviv
 func (r Release) Tau() float64 { return r.Spread() * r.Grid / float64(max(1, r.Units)) }
 
 // columns are the vectors of d of a power step's Z, less their part in what deflation
-// has found and in columns that are left out: only noise is there.
+// has found and in columns that are left out: only noise is there. One of which nothing else is
+// left is zeros, since the direction of what rounding leaves is not orthogonal to what was found.
 func (r Release) columns(d int) [][]float64 {
 	columns, found := linalg.Split(r.Z(), d), linalg.Split(r.Found, d)
 	for _, v := range columns {
 		leave(v, r.Scale)
+		least := 1e-8 * linalg.Norm(v)
 		for range 2 {
 			for _, b := range found {
 				c := linalg.Dot(v, b)
@@ -165,6 +167,9 @@ func (r Release) columns(d int) [][]float64 {
 					v[i] -= float64(c * b[i])
 				}
 			}
+		}
+		if linalg.Norm(v) <= least {
+			clear(v)
 		}
 	}
 	return columns
