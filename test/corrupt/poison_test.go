@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"covey/internal/answer"
+	"covey/internal/clip"
 	"covey/internal/proposal"
 	"covey/internal/report"
 	"covey/internal/result"
@@ -46,9 +49,68 @@ func level(v []int64, x int64) {
 	}
 }
 
+// rowsFor are a site's rows of a plan, as many units as the roster says: numbers of every
+// size that rows can have, zeros, rows of nobody, gaps where the study keeps them, one level of
+// each column with levels.
+func rowsFor(t *testing.T, p *study.Plan, rng *rand.Rand) *answer.Rows {
+	t.Helper()
+	units, per := p.Proposal.Roster[0].Units, 1
+	if p.Proposal.Spec.Unit != "" {
+		per = 2
+	}
+	sizes := []float64{0, 1, -1, 1e-300, -1e-30, 3e7, 1e140, -0x1p490}
+	var values []float64
+	var unit []int
+	var gaps []byte
+	first, width := p.Layout.Indicators()
+	for i := range units * per {
+		row, gap := make([]float64, p.D), make([]byte, (p.D+7)/8)
+		for j := range row {
+			if row[j] = rng.NormFloat64(); rng.IntN(20) == 0 {
+				row[j] = sizes[rng.IntN(len(sizes))]
+			}
+			if c := p.Layout.Coordinates[j]; c.Level >= 0 || c.Gap {
+				row[j] = 0
+			}
+		}
+		for k, at := range first {
+			row[at+rng.IntN(width[k])] = 1
+		}
+		if own := p.Layout.Own(); p.Proposal.Spec.KeepsGaps() && rng.IntN(3) == 0 {
+			for j := range row {
+				if c := p.Layout.Coordinates[j]; c.Level < 0 && !c.Gap && rng.IntN(2) == 0 {
+					row[j] = 0
+					gap[j/8] |= 1 << (j % 8)
+					if own != nil && own[j] >= 0 {
+						row[own[j]] = 1
+					}
+				}
+			}
+		}
+		values, gaps, unit = append(values, row...), append(gaps, gap...), append(unit, i/per)
+	}
+	var m *clip.Matrix
+	var err error
+	if per == 1 {
+		unit = nil
+	}
+	switch {
+	case p.Proposal.Spec.KeepsGaps():
+		m, err = clip.NewGapped(p.D, values, gaps, unit)
+	case unit != nil:
+		m, err = clip.NewUnits(p.D, values, unit)
+	default:
+		m, err = clip.NewMatrix(p.D, values)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.New(m)
+}
+
 // poisoned takes a study to its end with one poison in all sums, or in some, and to all that is
-// made of a result. It returns where it failed.
-func poisoned(p *study.Plan, poison func([]int64, int64, *rand.Rand), all bool, rng *rand.Rand) error {
+// made of a result. An honest site answers every question. It returns where it failed.
+func poisoned(p *study.Plan, rows *answer.Rows, poison func([]int64, int64, *rand.Rand), all bool, rng *rand.Rand) error {
 	survivors := make([]int, len(p.Proposal.Roster))
 	for i := range survivors {
 		survivors[i] = i
@@ -64,6 +126,20 @@ func poisoned(p *study.Plan, poison func([]int64, int64, *rand.Rand), all bool, 
 		}
 		if err != nil { // every honest site would refuse it
 			return at("its question", err)
+		}
+		own, err := rows.Answer(p, 0, ask, 1)
+		if err == nil && len(own) != p.Queries[c.Query].Values {
+			err = fmt.Errorf("%d numbers", len(own))
+		}
+		if err != nil {
+			return at("a site's answer", err)
+		}
+		// No unit's vector is longer than Δ of these kinds, whatever the question is made of.
+		most := float64(p.Proposal.Roster[0].Units) * p.Noise.Sensitivity(p.Queries[c.Query], ask.Radius)
+		for _, x := range own {
+			if math.Abs(float64(x)) > most {
+				return at("a site's answer", fmt.Errorf("%d, of at most %g", x, most))
+			}
 		}
 		v := make([]int64, p.Queries[c.Query].Values)
 		if p.Proposal.Spec.Name != "mixed" { // of which no answer is made up
@@ -127,12 +203,13 @@ func TestPoisonedSums(t *testing.T) {
 				continue
 			}
 			p := runs.PlanOf(t, spec, 4000, 4000, 4000, 4000, 4000)
+			rows := rowsFor(t, p, rand.New(rand.NewPCG(9, 9)))
 			for i, poison := range poisons {
 				if testing.Short() && i != 1 {
 					continue
 				}
 				for _, every := range []bool{true, false} {
-					if err := poisoned(p, poison, every, rand.New(rand.NewPCG(uint64(i), 1))); err != nil {
+					if err := poisoned(p, rows, poison, every, rand.New(rand.NewPCG(uint64(i), 1))); err != nil {
 						t.Errorf("%s, %s, poison %d, in all sums %v: %v", name, form, i, every, err)
 					}
 				}
