@@ -2,6 +2,7 @@ package siteconfig
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,9 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/study"
+	"covey/test/must"
+	"covey/test/runs"
+	"covey/test/texts"
 )
 
 // TestAttackSybilWithinLimits: a policy that approves by itself approves no study with a site that
@@ -51,6 +55,44 @@ func TestAttackSybilWithinLimits(t *testing.T) {
 	config.Policy.Noise = []string{proposal.NoiseCentral}
 	if words := config.Policy.Unattended(); !strings.Contains(words, "exact sums") || !strings.Contains(words, "differ by a row or a site") {
 		t.Errorf("the policy in words: %s", words)
+	}
+}
+
+// TestAttackFewOfManyPeers: a proposer picks this site and two colluding ones among the nine peers
+// of a policy. The coordinator and these two then read this site's sum with half of the noise,
+// where among ten sites three may collude. The policy in words says how few the smallest study
+// withstands.
+func TestAttackFewOfManyPeers(t *testing.T) {
+	roster := texts.Roster(9000, 9000, 9000)
+	plan := runs.PlanOf(t, must.Get(proposal.ParseSpec([]byte(texts.Studies["distributed"])))(t), 9000, 9000, 9000)
+	if own := must.Get(plan.Noise.Share(1<<50))(t).Variance() / 0x1p80; plan.Thresholds.Corrupt != 0 || own < 0.5 || own > 0.501 {
+		t.Fatalf("%d sites may collude, and a site's own share is %g of σ²", plan.Thresholds.Corrupt, own)
+	}
+	for _, c := range []struct {
+		sites, corrupt int
+		says           string
+		approved       bool
+	}{
+		{0, 0, "one of 3 sites withstands none that colludes", true},
+		{0, 1, "no more than 1 sites that collude", false},
+		{7, 0, "one of 7 sites withstands 2 that collude", false},
+	} {
+		p := Policy{Approve: ApproveWithinLimits, MaxEpsilon: 1, MaxDelta: 1e-6, MinSites: c.sites, MinCorrupt: c.corrupt, Peers: map[string]string{}}
+		for i := range 7 {
+			p.Peers[fmt.Sprintf("peer-%d", i)] = pki.Fingerprint(fmt.Append(nil, i))
+		}
+		for _, m := range roster[1:] {
+			p.Peers[m.Name] = pki.Fingerprint([]byte(m.Identity))
+		}
+		if err := p.check(&Config{}); err != nil {
+			t.Fatal(err)
+		}
+		if rules := Outside(p.Judge(plan, 0)); (len(rules) == 0) != c.approved {
+			t.Errorf("at least %d sites, %d corrupt: outside %v", c.sites, c.corrupt, rules)
+		}
+		if words := p.Unattended(); !strings.Contains(words, c.says) {
+			t.Errorf("at least %d sites, %d corrupt: %s", c.sites, c.corrupt, words)
+		}
 	}
 }
 

@@ -357,8 +357,13 @@ func (p *Policy) Unattended() string {
 		from = fmt.Sprintf("proposed and signed by a listed analyst (%s)", named(slices.Sorted(maps.Keys(p.Analysts)), len(p.Analysts), "analyst"))
 	}
 	corrupt, pictures := "", ""
-	if p.MinCorrupt > 0 {
+	switch least := proposal.UsualCorrupt(p.MinSites); {
+	case p.MinCorrupt > 0:
 		corrupt = fmt.Sprintf("; it need withstand no more than %d sites that collude with the coordinator", p.MinCorrupt)
+	case least == 0: // who proposes chooses the roster among the peers
+		corrupt = fmt.Sprintf("; one of %d sites withstands none that colludes with the coordinator (min_corrupt = 1 lets in no such study)", p.MinSites)
+	default:
+		corrupt = fmt.Sprintf("; one of %d sites withstands %d that collude with the coordinator", p.MinSites, least)
 	}
 	if p.PictureBySite {
 		pictures = "; this site may be pictured by itself, with noise"
