@@ -399,7 +399,7 @@ func stream(t *testing.T, s *httptest.Server, value string) (*http.Response, con
 	return answer, ctx, lines
 }
 
-// TestStreamsArePeoples: of streams there are so many and no more, and one person, by however many
+// TestStreamsArePeoples: open streams are bounded, and one person, by however many
 // logins, cannot take the others' places.
 func TestStreamsArePeoples(t *testing.T) {
 	d, source, now := newTest(t)

@@ -322,9 +322,48 @@ def _toml(f: _Fields, body: bytes) -> Dict[str, Any]:
     except ImportError:  # Python 3.9 and 3.10
         import tomli as toml  # type: ignore[no-redef]
     try:
-        return toml.loads(body.decode("utf-8"))
+        text = body.decode("utf-8")
+        if _shallow(text):
+            return toml.loads(text)
     except (ValueError, RecursionError) as e:
         raise f.fault("proposal", "is not TOML") from e
+    raise f.fault("proposal", "has a key of more parts than any study's")
+
+
+MARKS = re.compile(r"""["'#.=,\[\]{}\n]""")
+# the rest of a string; of several lines, up to two quotes may stand before the three at its end
+STRINGS = {
+    '"': re.compile(r'[^"\\\n]*(?:\\.[^"\\\n]*)*"'),
+    "'": re.compile(r"[^'\n]*'"),
+    '"""': re.compile(r'[^"\\]*(?:(?:\\.|"{1,2}(?!"))[^"\\]*)*"{3,5}', re.DOTALL),
+    "'''": re.compile(r"[^']*(?:'{1,2}(?!')[^']*)*'{3,5}"),
+}
+MAX_DOTS = 8  # of a key; a proposal's have two
+
+
+def _shallow(text: str) -> bool:
+    """Whether no key has more than MAX_DOTS dots: of a key of many parts the parser takes more than the square of its length."""
+    at, dots = 0, 0
+    while mark := MARKS.search(text, at):
+        sign, at = mark.group(), mark.end()
+        if sign == ".":
+            dots += 1
+            if dots > MAX_DOTS:
+                return False
+        elif sign == "#":
+            at = text.find("\n", at)
+            if at < 0:
+                break
+        elif sign in "\"'":
+            if text.startswith(sign * 2, at):
+                sign, at = sign * 3, at + 2
+            rest = STRINGS[sign].match(text, at)
+            if rest is None:
+                raise ValueError("a string without an end")
+            at = rest.end()
+        else:
+            dots = 0
+    return True
 
 
 def _column(f: _Fields) -> Column:

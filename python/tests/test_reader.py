@@ -1,5 +1,7 @@
 """The reader refuses what no study writes, with the name of the field."""
 
+import base64
+import hashlib
 import io
 import json
 import unittest
@@ -12,6 +14,10 @@ import numpy as np
 import covey
 
 from .samples import load, made
+
+
+def _proposed(body):
+    return made(proposal=base64.b64encode(body).decode(), digest=hashlib.sha256(body).hexdigest())
 
 
 class Reader(unittest.TestCase):
@@ -241,6 +247,21 @@ class Reader(unittest.TestCase):
             z.writestr("big.npy", bytes(1 << 20))
         with mock.patch("covey.file.MAX_BYTES", 1 << 20), self.assertRaisesRegex(covey.ResultError, "unpacks to more"):
             load(bomb.getvalue())
+
+    def test_keys_of_many_parts(self):
+        """A proposal is the writer's own text, and the parser takes minutes of a key of some ten thousand parts."""
+        plain = base64.b64decode(made()["proposal"])
+        key = b"\na" + b".a" * 40_000 + b" = 1\n"
+        for text in (key, b"\n['a'" + b" . 'a'" * 40_000 + b"]\n", b'\nx = """a""""' + key, b"\nx = '''a'''''" + key, b"\n# it's" + key, b'\nx = {y = "\\"", ' + key[1:-1] + b"}\n", b'\nx = ""' + key):
+            with self.subTest(text[:20]), self.assertRaisesRegex(covey.ResultError, "proposal has a key of more parts"):
+                load(_proposed(plain + text))
+        dots = "a" + 20 * ".a"
+        for text in (f'\nx = "{dots}"', f"\nx = '{dots}'", f'\nx = """\n{dots}\\""""" ', f"\nx = '''{dots}'''", f"\n# {dots}", f"\nx = [{'1.5, ' * 20}]", "\nx = 1.5" * 0):
+            with self.subTest(text[:20]):
+                load(_proposed(plain + text.encode()))
+        for text in ('\nx = "a', "\nx = 'a", '\nx = """a', "\nx = '''a"):
+            with self.subTest(text), self.assertRaisesRegex(covey.ResultError, "proposal is not TOML"):
+                load(_proposed(plain + text.encode()))
 
     def test_endless_empty_texts(self):
         """Texts of no bytes take none in a file, however many its header says that there are."""
