@@ -59,15 +59,19 @@ func loadings(r *result.Result, of []*worth.Report) ([]Plot, error) {
 		slices.Reverse(shown) // the axis goes up, a list goes down
 		p := newPlot(r, title, "loading", "")
 		names := make([]string, len(shown))
+		says := make([]string, len(shown)) // in the order of reading
 		plus, minus := make(plotter.Values, len(shown)), make(plotter.Values, len(shown))
 		top := 0.0
 		for at, j := range shown {
 			names[at] = short[j]
 			plus[at], minus[at] = max(0, v[j]), min(0, v[j])
 			top = max(top, math.Abs(v[j]))
+			said := names[at] + " " + hundredths(v[j])
 			if intervals != nil {
 				top = max(top, -intervals[j][0], intervals[j][1])
+				said += " (" + hundredths(intervals[j][0]) + " to " + hundredths(intervals[j][1]) + ")"
 			}
+			says[len(shown)-1-at] = said
 		}
 		if top == 0 {
 			top = 1
@@ -82,6 +86,9 @@ func loadings(r *result.Result, of []*worth.Report) ([]Plot, error) {
 				return nil, fault("components_", "%v", err)
 			}
 			bars.Horizontal, bars.Color, bars.LineStyle.Width = true, palette[side], 0
+			if len(of) > 0 && (i >= len(of[0].Components) || !of[0].Components[i].Separated) {
+				hollow(bars) // not to be interpreted
+			}
 			p.Add(bars)
 		}
 		for at, j := range shown {
@@ -92,7 +99,7 @@ func loadings(r *result.Result, of []*worth.Report) ([]Plot, error) {
 			if err != nil {
 				return nil, fault("components_", "%v", err)
 			}
-			whisker.LineStyle = draw.LineStyle{Color: ink, Width: 1}
+			whisker.LineStyle = draw.LineStyle{Color: dark, Width: 1}
 			p.Add(whisker)
 		}
 		zero, err := plotter.NewLine(plotter.XYs{{X: 0, Y: -0.5}, {X: 0, Y: float64(len(shown)) - 0.5}})
@@ -105,7 +112,12 @@ func loadings(r *result.Result, of []*worth.Report) ([]Plot, error) {
 		p.X.Min, p.X.Max = -1.05*top, 1.05*top
 		p.X.Tick.Marker = even{}
 		p.Y.Min, p.Y.Max = -0.5, float64(len(shown))-0.5
-		out = append(out, Plot{Name: fmt.Sprintf("loadings-%d", i+1), plot: p, width: plotWidth, height: vg.Length(130 + barPitch*len(shown))})
+		out = append(out, Plot{Name: fmt.Sprintf("loadings-%d", i+1), plot: p, says: "loadings: " + strings.Join(says, "; "), width: plotWidth, height: vg.Length(130 + barPitch*len(shown))})
 	}
 	return out, nil
+}
+
+// hundredths prints a loading, with no sign before zeros.
+func hundredths(v float64) string {
+	return fmt.Sprintf("%.2f", math.Round(100*v)/100+0)
 }

@@ -200,22 +200,25 @@ func TestPlotsOfUnknownWorth(t *testing.T) {
 		caveats []bool // by component; and of the pictures
 	}{
 		{&worth.Report{Uncalibrated: "heavy tails"}, []bool{true, true, true}},
-		{&worth.Report{Components: []worth.Component{good, {Number: 2}}}, []bool{false, true, true}},
-		{&worth.Report{Components: []worth.Component{good, good}}, []bool{false, false, false}},
+		{&worth.Report{Share: new(worth.Share), Components: []worth.Component{good, {Number: 2}}}, []bool{false, true, true}},
+		{&worth.Report{Share: new(worth.Share), Components: []worth.Component{good, good}}, []bool{false, false, false}},
 	} {
 		plots, err := Plots(pictured(), c.of)
 		if err != nil {
 			t.Fatal(err)
 		}
-		names := map[string]bool{"loadings-1": c.caveats[0], "loadings-2": c.caveats[1], "biplot-1-2": c.caveats[2], "groups-1-2": c.caveats[2]}
+		names := map[string]bool{"scree": slices.Contains(c.caveats, true), "loadings-1": c.caveats[0], "loadings-2": c.caveats[1], "biplot-1-2": c.caveats[2], "groups-1-2": c.caveats[2]}
 		for _, p := range plots {
 			var b bytes.Buffer
 			if err := p.WriteSVG(&b); err != nil {
 				t.Fatal(err)
 			}
 			want, known := names[p.Name]
-			if said := strings.Contains(b.String(), "do not interpret") || strings.Contains(b.String(), "cannot be told apart"); known && said != want {
+			if said := strings.Contains(b.String(), "do not interpret") || strings.Contains(b.String(), "cannot be told apart") || strings.Contains(b.String(), "worth is not known") || strings.Contains(b.String(), ">separated from all others: 1 of 2"); known && said != want {
 				t.Errorf("%s of %+v: a caveat %v, want %v", p.Name, c.of, said, want)
+			}
+			if hollow := strings.Contains(b.String(), "stroke-dasharray"); known && strings.HasPrefix(p.Name, "loadings") && hollow != want {
+				t.Errorf("%s of %+v: hollow bars %v, want %v", p.Name, c.of, hollow, want)
 			}
 			delete(names, p.Name)
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/xml"
 	"image/color"
 	"io"
 	"math"
@@ -28,6 +29,7 @@ type Plot struct {
 
 	plot          *plot.Plot       // or
 	drawing       *picture.Drawing // of a histogram
+	says          string           // what plot shows, for readers who do not see it
 	width, height vg.Length
 }
 
@@ -42,9 +44,10 @@ func Plots(r *result.Result, of ...*worth.Report) ([]Plot, error) {
 		r = of[0].Shown(r)
 	}
 	var out []Plot
+	heights := func(r *result.Result) ([]Plot, error) { return scree(r, of) }
 	bars := func(r *result.Result) ([]Plot, error) { return loadings(r, of) }
 	scores := func(r *result.Result) ([]Plot, error) { return pictures(r, of) }
-	for _, draw := range []func(*result.Result) ([]Plot, error){scree, bars, convergence, noiseToSignal, scores} {
+	for _, draw := range []func(*result.Result) ([]Plot, error){heights, bars, convergence, noiseToSignal, scores} {
 		plots, err := draw(r)
 		if err != nil {
 			return nil, err
@@ -66,8 +69,21 @@ func (p Plot) WriteSVG(w io.Writer) error {
 		return err
 	}
 	// A reader without the font takes one of the same widths, not its serif default.
-	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")))
+	text := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
+	text = bytes.Replace(text, []byte("<svg "), []byte(`<svg role="img" `), 1)
+	_, err := w.Write(bytes.Replace(text, []byte("<g "), append(p.label(), "<g "...), 1))
 	return err
+}
+
+// label returns the drawing's title and description, which a screen reader reads in its place.
+func (p Plot) label() []byte {
+	var b bytes.Buffer
+	for _, part := range [][2]string{{"title", strings.ReplaceAll(p.plot.Title.Text, "\n", ", ")}, {"desc", p.says}} {
+		b.WriteString("<" + part[0] + ">")
+		xml.EscapeText(&b, []byte(part[1])) // a buffer takes everything
+		b.WriteString("</" + part[0] + ">\n")
+	}
+	return b.Bytes()
 }
 
 func (p Plot) draw(c draw.Canvas) {
@@ -115,7 +131,10 @@ var palette = []color.Color{
 }
 
 var (
-	ink  = color.RGBA{0x33, 0x33, 0x33, 0xff}
+	ink = color.RGBA{0x33, 0x33, 0x33, 0xff}
+	// dark is for whiskers: on the palette's blue, ink has less than the contrast of 3 to 1 that
+	// shapes need.
+	dark = color.RGBA{0x00, 0x00, 0x00, 0xff}
 	pale = color.RGBA{0xe4, 0xe4, 0xe4, 0xff}
 )
 

@@ -56,14 +56,19 @@ type Share struct {
 	Blind float64 `json:"blind,omitempty"`
 }
 
-// mostBlind is the share from which a blind guess is mentioned.
-const mostBlind = 0.5
+// mostBlind is the share from which a blind guess is mentioned. Such a guess leaves a rest: a lower
+// bound that has at most leastGain of it says little, as those of columns of noise alone, which can
+// be a little above the guess.
+const (
+	mostBlind = 0.5
+	leastGain = 0.25
+)
 
-// blindText says what a blind guess captures, if that is much. little reports whether this is as
-// much as the lower bound, so that the share says little.
+// blindText says what a blind guess captures, if that is much. little reports whether the lower bound
+// is hardly above it, so that the share says little.
 func (s *Share) blindText() (text string, little bool) {
 	switch {
-	case s.Blind > 0 && s.Blind >= s.Lower:
+	case s.Blind > 0 && s.Blind >= s.Lower, s.Blind >= mostBlind && s.Lower-s.Blind <= leastGain*(1-s.Blind):
 		return fmt.Sprintf("A blind guess captures about %s, so this share says little.", percent(s.Blind)), true
 	case s.Blind >= mostBlind:
 		return fmt.Sprintf("A blind guess captures about %s.", percent(s.Blind)), false

@@ -101,7 +101,9 @@ func (out *Report) doubts(r *result.Result) (all []string) {
 			apart++
 		}
 	}
-	if n := len(out.Components); n > apart {
+	if n := len(out.Components); n == 1 && apart == 0 {
+		doubt("The component cannot be told apart from others: do not interpret its loadings.")
+	} else if n > apart {
 		doubt("%d of %d components cannot be told apart from others: do not interpret their loadings singly.", n-apart, n)
 	}
 	if text := out.orderText(r); text != "" {

@@ -28,6 +28,10 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 		{"tails of learned columns", func(_ *Report, r *result.Result) { r.TotalInterval, r.ScaleNote = nil, "learned" }, Sound, "At least 95.0%", ""},
 		{"a low bound", func(o *Report, _ *result.Result) { o.Share = &Share{Estimate: 0.55, Lower: 0.45} }, Doubtful, "At least 45.0%", "wide"},
 		{"a wide bound", func(o *Report, _ *result.Result) { o.Share = &Share{Estimate: 0.99, Lower: 0.7} }, Doubtful, "At least 70.0%", "wide"},
+		{"a guess is as good", func(o *Report, _ *result.Result) { o.Share.Blind = 0.96 }, Doubtful, "At least 95.0%", "this share says little"},
+		{"a guess is nearly as good", func(o *Report, _ *result.Result) { o.Share.Blind = 0.94 }, Doubtful, "At least 95.0%", "this share says little"},
+		{"a guess is good", func(o *Report, _ *result.Result) { o.Share.Blind = 0.8 }, Sound, "At least 95.0%", ""},
+		{"the only one not separated", func(o *Report, _ *result.Result) { o.Components = o.Components[:1]; o.Components[0].Separated = false }, Doubtful, "At least", "The component cannot be told apart"},
 		{"one not separated", func(o *Report, _ *result.Result) { o.Components[1].Separated = false }, Doubtful, "At least", "1 of 2 components"},
 		{"a level left out", func(_ *Report, r *result.Result) {
 			r.LeftOut, r.LevelsNote = []result.LeftOut{{Column: "x=other"}}, "of levels"
