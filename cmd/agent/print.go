@@ -178,7 +178,7 @@ func printStudies(w io.Writer, all []agent.StudyView) {
 	table(w, func(line func(string, ...any)) {
 		line("DIGEST\tNAME\tSTATE\tPOPULATION\tRHO\tSPENT\tFROM\tWHEN")
 		for _, s := range all {
-			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%s\t%s", s.Digest.String()[:12], frame.Word(s.Name), stateOf(s), s.Population, s.Rho, s.SpentRho, fromOf(s), whenOf(s))
+			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%s\t%s", s.Digest.String()[:12], frame.Cell(s.Name), stateOf(s), s.Population, s.Rho, s.SpentRho, fromOf(s), whenOf(s))
 		}
 	})
 }

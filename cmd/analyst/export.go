@@ -20,7 +20,7 @@ import (
 )
 
 type exportCmd struct {
-	File   string `arg:"" help:"A result, as \"coordinator study result --json\" prints it. It must verify."`
+	File   string `arg:"" help:"A result file. It must verify."`
 	NPZ    string `name:"npz" placeholder:"FILE" help:"Write a NumPy archive with scikit-learn's names (docs/result-file.md)."`
 	CSV    string `name:"csv" placeholder:"FILE" help:"Write a table, one line for each component."`
 	Worth  string `placeholder:"FILE" help:"Write what the result is worth as JSON: bounds of captured variance, angles, loadings."`

@@ -10,6 +10,7 @@ import (
 
 	"covey/cmd/internal/cli"
 	"covey/internal/analyst"
+	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -193,7 +194,7 @@ func (listCmd) Run(t *terminal) error {
 			if gone := v.stuck(); len(gone) > 0 {
 				waits = "in vain for " + cli.Few(words(gone))
 			}
-			fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%s\t%s\n", v.Digest, word(v.Name), v.by(), v.status(), expires, waits)
+			fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%s\t%s\n", v.Digest, frame.Cell(v.Name), v.by(), v.status(), expires, waits)
 		}
 		w.Flush()
 	})

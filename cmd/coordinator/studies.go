@@ -134,7 +134,7 @@ func (c *studiesCmd) Run(s *terminal) error {
 				status = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Blame()))
 			}
 			// not rounds, which begin anew for the next component and do not count what comes after
-			fmt.Fprintf(w, "%.12s\t%s\t%s\t%d/%d\t%g\t%s\t%s\n", v.Digest, frame.Word(v.Name), status, v.Released, v.Queries, v.Epsilon, proposedBy(v), strings.Join(v.Waiting, " "))
+			fmt.Fprintf(w, "%.12s\t%s\t%s\t%d/%d\t%g\t%s\t%s\n", v.Digest, frame.Cell(v.Name), status, v.Released, v.Queries, v.Epsilon, proposedBy(v), strings.Join(v.Waiting, " "))
 		}
 	})
 }

@@ -44,6 +44,7 @@ type bar struct {
 	X, Y, Width, Height float64
 	Low, High, Middle   float64 // of the interval
 	Label, Title        string
+	Hollow              bool // it is no answer
 }
 
 // The drawing's frame, in its own units: one is about a pixel in a card of 400.

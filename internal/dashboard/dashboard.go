@@ -234,6 +234,9 @@ func (p *paced) Write(b []byte) (int, error) {
 // slowest is how many bytes a second a reader of a result has to take.
 const slowest = 16 << 10
 
+// resultFile returns the name that a study's result file has where it is downloaded.
+func resultFile(digest proposal.Digest) string { return "result-" + short(digest) + ".json" }
+
 // result returns a completed study's result file, as `coordinator study result --json` does.
 func (d *Dashboard) result(w http.ResponseWriter, r *http.Request, v visitor) {
 	digest, err := proposal.ParseDigest(r.PathValue("digest"))
@@ -260,7 +263,7 @@ func (d *Dashboard) result(w http.ResponseWriter, r *http.Request, v visitor) {
 	}
 	d.read(v, "result", digest)
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Disposition", `attachment; filename="result-`+digest.String()[:12]+`.json"`)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+resultFile(digest)+`"`)
 	if err := write(&paced{w, http.NewResponseController(w), 0}); err != nil {
 		d.log.Error("a result was not given out whole", "study", digest, "error", err)
 		panic(http.ErrAbortHandler) // it shows as cut off, not as a file

@@ -70,7 +70,7 @@ func TestPageOfAStudy(t *testing.T) {
 		_, list = f.get(leader, "/")
 		return strings.Contains(list, "17 of 17 queries") && strings.Contains(list, "completed") // not while it waits for signatures
 	})
-	key := regexp.MustCompile(`verify result.json --key ((?:[a-z0-9]{4}-){5}[a-z0-9]{4})<`).FindStringSubmatch(text)
+	key := regexp.MustCompile(`<code>coordinator verify result-` + digest.String()[:12] + `.json --key ((?:[a-z0-9]{4}-){5}[a-z0-9]{4})<`).FindStringSubmatch(text)
 	if key == nil || key[1] != leader.Node().Coordinator.Overview(0).Key {
 		t.Error("the page does not say how to verify the result")
 	}

@@ -197,6 +197,11 @@ func newResultModel(r *result.Result, of *worth.Report) *resultModel {
 		m.Components = append(m.Components, at)
 	}
 	m.explain(r)
+	if m.Scree != nil {
+		for i := range m.Scree.Bars { // as solid as the component's loadings
+			m.Scree.Bars[i].Hollow = of == nil || i >= len(of.Components) || !of.Components[i].Separated
+		}
+	}
 	m.draw(r)
 	return m
 }
@@ -301,6 +306,9 @@ func (d *Dashboard) subject(s outline.Story) (sheet.Subject, error) {
 	subject := sheet.Subject{Plan: s.Plan, State: statusOf(s.View).Text, Proposed: s.View.Proposed, Ended: s.View.Ended, Rho: s.Rho, Open: s.RhoAsked, Key: d.source.Overview(0).Key}
 	for i, site := range s.Sites {
 		a := sheet.Approval{Verdict: "not yet"}
+		if over(s.View) {
+			a.Verdict = "no answer"
+		}
 		switch site.Verdict {
 		case study.VerdictApproved:
 			a = sheet.Approval{Verdict: "approved, signed", Good: true}

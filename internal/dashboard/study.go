@@ -51,6 +51,8 @@ type studyModel struct {
 	Charts  []chart
 	Result  *resultModel
 	Key     string // fingerprint of the key that signs results
+	File    string // the name of the result file that the page gives
+	Whole   bool   // it is an operator's page
 }
 
 type fact struct{ Name, Value string }
@@ -88,6 +90,7 @@ func (d *Dashboard) study(in sight, s outline.Story, o outline.Overview) *studyM
 	m := &studyModel{
 		Name: s.Name, Path: "/studies/" + s.Digest.String(), Digest: s.Digest, Status: statusOf(s.View), Overdue: s.Overdue,
 		Code: s.Code, Meaning: meaning(s.Code), Culprit: s.Culprit, Accuser: s.Accuser, Released: s.Released, Queries: s.View.Queries, Key: o.Key,
+		File: resultFile(s.Digest), Whole: in.whole,
 	}
 	m.Expires = d.moment(s.Expires, true)
 	if o.Leading {
@@ -223,6 +226,9 @@ func (m *studyModel) approvals(in sight, s outline.Story, o outline.Overview) {
 			}
 		default:
 			row.State = status{"not yet", "wait", "◔"}
+			if over(s.View) {
+				row.State = status{"no answer", "wait", "–"}
+			}
 		}
 		if site.Signed {
 			row.Match = "signed by its key"

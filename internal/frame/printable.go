@@ -74,6 +74,18 @@ func Word(s string) string {
 	return s
 }
 
+// mostCell is how many letters of a name a table shows, so that one long name leaves its other
+// lines readable.
+const mostCell = 40
+
+// Cell returns a name of another party for a table's cell: as Word does, and cut if it is long.
+func Cell(s string) string {
+	if letters := []rune(s); len(letters) > mostCell {
+		s = string(letters[:mostCell-1]) + "…"
+	}
+	return Word(s)
+}
+
 // MaxCleaned bounds, in bytes, what Cleaned keeps of a text.
 const MaxCleaned = 500
 

@@ -45,6 +45,20 @@ func FuzzPrintable(f *testing.F) {
 	})
 }
 
+// TestCell: a long name is cut between letters, and says so.
+func TestCell(t *testing.T) {
+	for in, want := range map[string]string{
+		"weights-2026":            "weights-2026",
+		strings.Repeat("ö", 40):   strings.Repeat("ö", 40),
+		strings.Repeat("ö", 41):   `"` + strings.Repeat("ö", 39) + `…"`,
+		strings.Repeat("a b", 40): `"` + strings.Repeat("a b", 13) + `…"`,
+	} {
+		if got := Cell(in); got != want {
+			t.Errorf("Cell(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
 // TestWord: what could pass for more than one word of ours is quoted.
 func TestWord(t *testing.T) {
 	for in, want := range map[string]string{

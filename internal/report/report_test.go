@@ -335,41 +335,6 @@ func TestPlots(t *testing.T) {
 	}
 }
 
-// TestPlotsAreRead: a screen reader reads each drawing's title and its numbers, with no name able to
-// end them.
-func TestPlotsAreRead(t *testing.T) {
-	r := sample(4, 1, 5, proposal.SubspaceBlock, 0.01)
-	r.Name, r.Columns[0] = "</title><script>", "</desc>&"
-	of := &worth.Report{Share: new(worth.Share), Components: []worth.Component{{Number: 1, Separated: true, Loadings: make([][2]float64, 4)}}}
-	plots, err := Plots(r, of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range plots {
-		var b bytes.Buffer
-		if err := p.WriteSVG(&b); err != nil {
-			t.Fatal(err)
-		}
-		var read struct {
-			Role  string `xml:"role,attr"`
-			Title string `xml:"title"`
-			Desc  string `xml:"desc"`
-		}
-		if err := xml.Unmarshal(b.Bytes(), &read); err != nil {
-			t.Fatalf("%s: %v", p.Name, err)
-		}
-		want := map[string]string{
-			"scree":       fmt.Sprintf("component 1 %.4g (%.4g to %.4g)", r.ExplainedVariance[0], r.VarianceInterval[0][0], r.VarianceInterval[0][1]),
-			"loadings-1":  "</desc>& " + hundredths(r.Components[0][0]) + " (0.00 to 0.00); ",
-			"convergence": "°",
-			"noise":       "the last: ",
-		}[p.Name]
-		if read.Role != "img" || !strings.HasPrefix(read.Title, "</title><script>: ") || !strings.Contains(read.Desc, want) || want == "" {
-			t.Errorf("%s is read as %+v, want %q", p.Name, read, want)
-		}
-	}
-}
-
 // With more than 40 columns only the largest loadings are drawn, and said to be.
 func TestLargestLoadings(t *testing.T) {
 	for d, want := range map[int]int{40: 40, 41: topColumns} {

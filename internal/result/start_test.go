@@ -2,6 +2,7 @@ package result
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"covey/internal/linalg"
@@ -23,8 +24,16 @@ func TestSetStart(t *testing.T) {
 	if !slices.Equal(s.Start.Vectors, vectors) || s.Start.Result != r.Digest {
 		t.Errorf("the start is %v", s.Start)
 	}
-	r.Scale[2] = 7
-	if err := r.SetStart(&s); err == nil {
-		t.Error("components of another scale are taken")
+	for want, change := range map[string]func(*Result){
+		`column "c" has 0 and 7, the study 0 and 1`:          func(r *Result) { r.Scale = []float64{1, 1, 7, 1} },
+		`column 2 is "x", want "b"`:                          func(r *Result) { r.Columns = []string{"a", "x", "c", "d"} },
+		"must have at least the study's 2 components, got 1": func(r *Result) { r.Components = r.Components[:1] },
+		"must have the study's 4 columns, got 3":             func(r *Result) { r.D = 3 },
+	} {
+		other := *r
+		change(&other)
+		if err := other.SetStart(&s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

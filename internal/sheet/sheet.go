@@ -148,10 +148,14 @@ type sentRow struct {
 }
 
 type componentRow struct {
-	Number           int
-	Share, Angle     string
-	Heaviest, Caveat string
+	Number       int
+	Share, Angle string
+	Heaviest     []weight
+	Caveat       string
 }
+
+// weight is a column's loading.
+type weight struct{ Column, Loading string }
 
 func newModel(s Subject) model {
 	p, spec := s.Plan, s.Plan.Proposal.Spec
@@ -320,20 +324,19 @@ func (m *model) worth(s Subject) {
 
 // heaviest names the columns that weigh most in a component, three at most, and none whose interval
 // holds zero.
-func heaviest(columns []string, c []float64, intervals [][2]float64) string {
+func heaviest(columns []string, c []float64, intervals [][2]float64) (out []weight) {
 	order := make([]int, min(len(c), len(columns)))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(c[b]), math.Abs(c[a])) })
-	var out []string
 	for _, j := range order[:min(3, len(order))] {
 		if c[j] == 0 || j < len(intervals) && intervals[j][0] <= 0 && intervals[j][1] >= 0 {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s %s", frame.Word(columns[j]), Signed(c[j])))
+		out = append(out, weight{frame.Word(columns[j]), Signed(c[j])})
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
 // limits is what nothing on the sheet covers.

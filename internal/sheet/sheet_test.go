@@ -54,6 +54,7 @@ func write(t *testing.T, s Subject, link string) string {
 // plain is a sheet's text without its markup.
 func plain(text string) string {
 	text = regexp.MustCompile(`(?s)<style>.*</style>`).ReplaceAllString(text, "")
+	text = regexp.MustCompile(`</?bdi>`).ReplaceAllString(text, "")
 	text = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, " ")
 	return strings.Join(strings.Fields(strings.NewReplacer("&#39;", "'", "&#34;", `"`, "&#43;", "+", "\u202f", "").Replace(text)), " ")
 }

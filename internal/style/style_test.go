@@ -32,7 +32,7 @@ func luminance(t *testing.T, colour string) float64 {
 // 2's rule for small text: 4.5 to 1.
 func TestContrast(t *testing.T) {
 	sheet, _ := Files.ReadFile("style.css")
-	light, rest, ok := strings.Cut(string(sheet), "@media (prefers-color-scheme: dark)")
+	light, rest, ok := strings.Cut(string(sheet), "@media screen and (prefers-color-scheme: dark)")
 	dark, _, also := strings.Cut(rest, "* {")
 	if !ok || !also {
 		t.Fatal("the style has no dark part where this test looks")

@@ -64,8 +64,8 @@ const (
 	leastGain = 0.25
 )
 
-// blindText says what a blind guess captures, if that is much. little reports whether the lower bound
-// is hardly above it, so that the share says little.
+// blindText says what a blind guess captures, if that is much. little reports whether the lower
+// bound is hardly above it, so that the share says little.
 func (s *Share) blindText() (text string, little bool) {
 	switch {
 	case s.Blind > 0 && s.Blind >= s.Lower, s.Blind >= mostBlind && s.Lower-s.Blind <= leastGain*(1-s.Blind):

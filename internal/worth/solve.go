@@ -302,7 +302,7 @@ func (a *Solution) Lines() []string {
 		}
 		out = append(out, text)
 	}
-	out = append(out, "this is the median of simulated studies of normal rows: a spectrum that falls faster needs less, few rows with a direction of their own, heavy tails and a slower spectrum more; `study simulate` tries it on rows")
+	out = append(out, "this is the median of simulated studies of normal rows: a spectrum that falls faster needs less, few rows with a direction of their own, heavy tails and a slower spectrum more; `simulate` tries it on rows")
 	for _, what := range a.Outside {
 		out = append(out, fmt.Sprintf("%s: outside what such predictions were checked against", what))
 	}

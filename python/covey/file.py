@@ -35,12 +35,12 @@ TOLERANCE = 1e-6  # of orthonormal components, as the study's own
 
 
 def load(path: PathLike, allow_simulated: bool = False) -> Result:
-    """Reads a result: the JSON of `study result --json`, or the NumPy archive of `analyst export --npz`.
+    """Reads a result file, as `analyst result --out` writes it, or the NumPy archive of `analyst export --npz`.
 
     It checks the file's shapes and numbers, and NO signature: that the file is what a study released is for
-    `analyst verify`, or verify() here, to say. An archive says less: how gaps are filled and which texts a column has
-    are in the result alone, and loadings' intervals in the archive alone. Raises ResultError of a file that is not a result, SimulatedError of one that is simulated
-    unless allow_simulated, and OSError.
+    `analyst verify`, or verify() here, to say. How gaps are filled and which texts a column has are in the result file
+    alone; what the result is worth and the loadings' intervals are in the archive alone. Raises ResultError of a file
+    that is not a result, SimulatedError of one that is simulated unless allow_simulated, and OSError.
     """
     with open(path, "rb") as file:
         data = file.read(MAX_BYTES + 1)

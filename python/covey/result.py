@@ -90,6 +90,15 @@ class Result:
         """Whether the file was written by a program that judged what the result is worth: an archive."""
         return "worth" in self.raw
 
+    @property
+    def worth(self) -> Tuple[str, ...]:
+        """What the result is worth, in sentences, the captured share first: those of `analyst result`.
+
+        Read them before any number: they say whether a component can be interpreted. Empty of a result file, where
+        covey.verify(path)["worth"]["sentences"] has them.
+        """
+        return tuple(str(sentence) for sentence in self.raw["worth"]) if self.judged else ()
+
     def coordinates(self, X: Any) -> Array:
         """The (n, d) raw numbers of rows, in the order of feature_names_in_; NaN is a gap.
 

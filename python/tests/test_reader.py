@@ -49,12 +49,14 @@ class Reader(unittest.TestCase):
             np.testing.assert_array_equal(r.explained_variance_ratio_, [0.5, 0.1])
         self.assertEqual(caught.filename, __file__)
         self.assertTrue(np.isnan(r.as_sklearn()["pca"].explained_variance_ratio_).all())
+        self.assertEqual(r.worth, ())
         fields = made(**{name: ... for name in ("proposal", "left_out_", "pictures_", "score_histograms_")})
         fields.update(feature_names_in_=list("abcdef"), worth=["so much"])
         for shares in (fields.pop("explained_variance_ratio_"), None):
             data = io.BytesIO()
             np.savez(data, **{name: np.atleast_1d(v) if isinstance(v, str) else np.array(v) for name, v in fields.items()}, **({"explained_variance_ratio_": np.array(shares)} if shares else {}))
             r = load(data.getvalue())
+            self.assertEqual(r.worth, ("so much",))
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 self.assertEqual(None if r.explained_variance_ratio_ is None else list(r.explained_variance_ratio_), shares)

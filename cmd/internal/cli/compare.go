@@ -16,7 +16,7 @@ import (
 
 // Compare holds two result files against each other, offline.
 type Compare struct {
-	A string `arg:"" help:"A result, as \"study result --json\" prints it. It must verify."`
+	A string `arg:"" help:"A result file. It must verify."`
 	B string `arg:"" help:"Another result, of the same columns."`
 }
 

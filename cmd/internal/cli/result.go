@@ -39,7 +39,7 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 				fmt.Fprint(w, "left out\t")
 				continue
 			}
-			fmt.Fprintf(w, "%s%s\t", Fixed(x[i], 4), loadingInterval(of, at, i))
+			fmt.Fprintf(w, "%s%s\t", Fixed(x[i], 3), loadingInterval(of, at, i))
 		}
 		fmt.Fprintln(w)
 	}

@@ -19,7 +19,7 @@ import (
 
 // Verify checks a result file offline.
 type Verify struct {
-	File string `arg:"" help:"A result, as \"study result --json\" prints it."`
+	File string `arg:"" help:"A result file."`
 	Key  string `placeholder:"FINGERPRINT" help:"The coordinator key that must have signed it, as somebody you trust read it to you."`
 }
 
