@@ -3,6 +3,7 @@ package sitepage
 import (
 	"crypto/sha256"
 	"net/http"
+	"slices"
 	"strings"
 
 	"covey/internal/frame"
@@ -83,11 +84,12 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request, s *session) {
 	back(w, r, id)
 }
 
-// names reports whether a person typed a study's name, as it is or as the page shows it: a browser
-// shows several spaces as one, and frame.Word a quote as an apostrophe and a backslash twice.
+// names reports whether a person typed a study's name, as it is or as the page shows it, with its
+// quotes or without: a browser shows several spaces as one, and frame.Word a quote as an apostrophe
+// and a backslash twice.
 func names(typed, name string) bool {
 	plain := func(s string) string { return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), `"`, "'") }
-	return plain(typed) == plain(name) || plain(typed) == plain(frame.Printable(name))
+	return slices.Contains([]string{plain(name), plain(frame.Printable(name)), plain(frame.Word(name))}, plain(typed))
 }
 
 // name names a study at the terminal.

@@ -316,8 +316,8 @@ func TestNamesAreTypedAsShown(t *testing.T) {
 		name, typed string
 		ok          bool
 	}{
-		{"blood", " blood ", true}, {`a"b`, "a'b", true}, {`a"b`, `a"b`, true}, {"a  b", "a b", true}, {`a\b`, `a\b`, true}, {`a\b`, `a\\b`, true},
-		{"blood", "Blood", false}, {"blood", "", false}, {"blood", "bloo", false}, {"a b", "ab", false}, {"аda", "ada", false},
+		{"blood", " blood ", true}, {`a"b`, "a'b", true}, {`a"b`, `a"b`, true}, {"a  b", "a b", true}, {`a\b`, `a\b`, true}, {`a\b`, `a\\b`, true}, {"a b", `"a b"`, true},
+		{"blood", "Blood", false}, {"blood", "", false}, {"blood", "bloo", false}, {"a b", "ab", false}, {"аda", "ada", false}, {"ada", `"ada"`, false},
 	} {
 		v, id := visited(t)
 		d := v.site.studies[id]
