@@ -23,14 +23,11 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 	for _, sentence := range of.Sentences {
 		t.Say("%s", sentence)
 	}
-	head := "column\tloading\t"
-	if r.K > 1 {
-		head = "column\t"
-		for i := range r.K {
-			head += fmt.Sprintf("component %d\t", i+1)
-		}
+	fmt.Fprint(w, "column\t")
+	for i := range r.K {
+		fmt.Fprintf(w, "%s\t", loadingsHead(of, i, r.K))
 	}
-	fmt.Fprintln(w, head)
+	fmt.Fprintln(w)
 	for i, name := range r.Columns {
 		fmt.Fprintf(w, "%s\t", name)
 		out := slices.ContainsFunc(r.LeftOut, func(l result.LeftOut) bool { return l.Column == name })
@@ -96,6 +93,19 @@ func VarianceText(r *result.Result) string {
 		text += "              an interval is for a component picked before looking: of several nearly equal ones, the first is too high\n"
 	}
 	return text
+}
+
+// loadingsHead returns the title of a component's loadings, of k. The table is read alone, too, so
+// it says there which component must not be interpreted.
+func loadingsHead(of *worth.Report, component, k int) string {
+	head := "loading"
+	if k > 1 {
+		head = fmt.Sprintf("component %d", component+1)
+	}
+	if component >= len(of.Components) || !of.Components[component].Separated {
+		head += ", not to be interpreted"
+	}
+	return head
 }
 
 // loadingInterval is a loading's 95% interval, as a table has it behind the loading; empty where

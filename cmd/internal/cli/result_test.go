@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"covey/internal/result"
+	"covey/internal/worth"
 )
 
 // TestVarianceTextNamesTheClip: a variance's interval is about clipped rows, far below the variance
@@ -99,5 +100,23 @@ func TestFixed(t *testing.T) {
 		if got := Fixed(v, 4); got != want {
 			t.Errorf("%v: %q, want %q", v, got, want)
 		}
+	}
+}
+
+// TestLoadingsHead: a table of loadings says of each component whether it means anything.
+func TestLoadingsHead(t *testing.T) {
+	of := &worth.Report{Components: []worth.Component{{Number: 1, Separated: true}, {Number: 2}}}
+	for _, c := range []struct {
+		at, k int
+		want  string
+	}{
+		{0, 1, "loading"}, {0, 3, "component 1"}, {1, 3, "component 2, not to be interpreted"}, {2, 3, "component 3, not to be interpreted"},
+	} {
+		if got := loadingsHead(of, c.at, c.k); got != c.want {
+			t.Errorf("component %d of %d: %q, want %q", c.at, c.k, got, c.want)
+		}
+	}
+	if got := loadingsHead(&worth.Report{Uncalibrated: "heavy tails"}, 0, 1); got != "loading, not to be interpreted" {
+		t.Errorf("of a result without bounds: %q", got)
 	}
 }
