@@ -322,7 +322,7 @@ func TestNothingToComeOfAnEndedStudy(t *testing.T) {
 // TestFollowerKnowsNoFaults: what only the leader knows, another coordinator's page does not show
 // as nothing: that no message failed a check, or that nobody is awaited.
 func TestFollowerKnowsNoFaults(t *testing.T) {
-	const none, elsewhere = `<td class="num">0</td><td><code>`, "leads says who is awaited"
+	const none, elsewhere = `<td class="num">0</td><td class="loose"><code>`, "leads says who is awaited"
 	for _, leading := range []bool{true, false} {
 		d, s, _ := newTold(t, proposal.DropoutWait)
 		s.overview.Leading = leading
