@@ -81,11 +81,11 @@ func TestBrowser(t *testing.T) {
 	b.Do(browser.Run(`document.querySelector("#table").open = false`))
 	b.Do(browser.Wait(`document.querySelector(".now") !== null && document.querySelector(".now").innerText.includes("delta (away)")`))
 	b.Figure("page-running", "")
-	b.FitsAt("a study under way")
-	b.Do(b.Size(1280, 900))
 
 	// Without a second one the study waits, however long what follows takes.
 	f.Must(f.Sites[2].Stop())
+	b.FitsAt("a study under way")
+	b.Do(b.Size(1280, 900))
 	dark := browser.NewTab(t, chromium, 1280, 900, true, true)
 	login(dark, url(follower), f.token())
 	dark.Do(browser.See(".studies li"))

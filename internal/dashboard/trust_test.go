@@ -287,6 +287,7 @@ func TestEndedSaysHow(t *testing.T) {
 			}
 		}
 	}
+	v.Sites = []outline.SiteView{{Name: "north"}}
 	v.Rho, v.RhoAsked = 0, s.story.Plan.Rho/2
 	now.add(rest)
 	early, err := d.main(everything(d), v.Digest)
@@ -295,6 +296,8 @@ func TestEndedSaysHow(t *testing.T) {
 	}
 	if text := string(early.main); !strings.Contains(text, "Charged, and spent for good: at most ε = ") || !strings.Contains(text, "at most charged of") {
 		t.Error("a query that was asked and not released is not charged")
+	} else if strings.Contains(text, "not yet") || !strings.Contains(text, "</span> no answer</span>") {
+		t.Error("a site that did not answer is still waited for")
 	}
 	v.RhoAsked = 0
 	now.add(rest)
