@@ -15,28 +15,24 @@ import (
 // a third of a covariance a few of them do (docs/experiments.md). Where variances fall fast neither
 // is better, and the covariance says more of single components.
 const (
-	// mixedColumns is how many columns there must be: with fewer, rounds gain little, or lose. No
-	// bound of power iteration was calibrated for more than mixedMost, or for more components.
-	mixedColumns, mixedMost = 192, allEigen
+	// mixedColumns times K+3 is how many columns there must be: with fewer, rounds gain little, or
+	// lose, since their noise grows with K. No bound of power iteration was calibrated for more
+	// than mixedMost, or for more components.
+	mixedColumns, mixedMost = 24, allEigen
 	mixedComponents         = 5
 	// mixedRounds are enough for a direction that the first parts do not show and the whole would:
 	// with half of them less is found of one that stands a quarter above many equal ones.
 	mixedRounds = 16
 	// mixedLoss is the part of the variance beyond which a whole covariance's loss is too large.
+	// Rounds find more then also where the parts show single components, or nothing but noise.
 	mixedLoss = 0.01
-	// apartGap times the deviation of noise off the diagonal is a gap that two equal eigenvalues
-	// show with probability 0.05.
-	apartGap = 4.9
-	// leastSpread is the least variance of the eigenvalues over that which noise adds. Where they
-	// are all alike but for one that noise hides, rounds begin nowhere near it.
-	leastSpread = 0.3
 )
 
 // mixes reports whether public sizes and keys leave it to the first parts of a covariance what the
 // last one is.
 func (p *Plan) mixes() bool {
 	s := p.Proposal.Spec
-	return p.Iota > iotaHeavy && p.D >= mixedColumns && p.D <= mixedMost && p.K <= mixedComponents &&
+	return p.Iota > iotaHeavy && p.D >= mixedColumns*(p.K+3) && p.D <= mixedMost && p.K <= mixedComponents &&
 		s.Components != proposal.ComponentsAuto && s.Subspace == proposal.SubspaceBlock && s.Start == nil &&
 		s.NormBound == proposal.BoundPrivate && s.Rounds == proposal.PoolRounds &&
 		s.Schedule == proposal.ScheduleRising && s.Output == proposal.OutputAuto &&
@@ -67,8 +63,8 @@ func (t *transition) mix(moments []Release, alike bool) error {
 	if !alike {
 		return nil
 	}
-	loss, but, x, err := t.mixedLoss(moments[0], moments[1])
-	if err == nil && loss > mixedLoss && but == "" {
+	loss, x, err := t.mixedLoss(moments[0], moments[1])
+	if err == nil && loss > mixedLoss {
 		t.c.Method, t.c.X = proposal.MethodPower, linalg.Flat(x)
 	}
 	return err
@@ -78,35 +74,27 @@ func (t *transition) mix(moments []Release, alike bool) error {
 // its first two parts, clipped low and high, what speaks against rounds all the same, and the
 // components so far. To first order noise of variance v costs direction i the sum of v/(μi-μj) over
 // those that are not taken.
-func (p *Plan) mixedLoss(low, high Release) (loss float64, but string, components [][]float64, err error) {
+func (p *Plan) mixedLoss(low, high Release) (loss float64, components [][]float64, err error) {
 	m := pooledMoment([]Release{high, low})
 	mu, w, ok := linalg.Eigen(m.matrix(p.D)) // ascending
 	if !ok {
-		return 0, "", nil, noConvergence()
+		return 0, nil, noConvergence()
 	}
 	shares := p.parts().shares
 	whole := shares[0] + shares[1] // of the noise's variance, in a whole covariance
 	v, rest, top := float64(m.Tau*m.Tau)/2, p.D-p.K, 0.0
-	_, square := linalg.Bulk(m.matrix(p.D), nil)
-	if noise := float64(v * float64(p.D)); !(square-noise > float64(leastSpread*noise)) {
-		but = "it shows little but noise"
-	}
 	for i := p.D - 1; i >= rest; i-- {
 		components = append(components, mat.Col(nil, i, w))
 		top += mu[i]
-		gap := mu[i] - mu[max(0, i-1)]
-		if float64(gap*gap) > float64(apartGap*apartGap*v*whole) { // rounds seldom tell
-			but = "it tells components apart"
-		}
 		for _, b := range mu[:rest] {
 			gap := mu[i] - b
 			loss += float64(v*gap) / (float64(gap*gap) + v/8) // of two equal ones either does
 		}
 	}
 	if !(top > loss) {
-		return 1, but, components, nil
+		return 1, components, nil
 	}
-	return loss / (top - loss) * whole, but, components, nil
+	return loss / (top - loss) * whole, components, nil
 }
 
 // mixedWhy says why a study of these releases took its method.
@@ -115,7 +103,7 @@ func (p *Plan) mixedWhy(releases []Release) string {
 	if len(moments) < 2 {
 		return p.Method.Rule()
 	}
-	loss, but, _, err := p.mixedLoss(moments[0], moments[1])
+	loss, _, err := p.mixedLoss(moments[0], moments[1])
 	if err != nil {
 		return p.Method.Rule()
 	}
@@ -125,8 +113,6 @@ func (p *Plan) mixedWhy(releases []Release) string {
 		than = "at most"
 	case slices.ContainsFunc(releases, func(r Release) bool { return r.Kind == KindPower }):
 		then = "power rounds from their components follow"
-	case but != "":
-		then = "but " + but + ": " + then
 	default:
 		then = "but long rows may differ from others, which power rounds would hide: " + then
 	}

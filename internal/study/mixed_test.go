@@ -26,6 +26,9 @@ func mixedText(d int, lines ...string) string {
 	return texts.With(texts.Four, append(lines, `explained_variance = "none"`)...) + out.String()
 }
 
+// wide is how many columns are enough for as many components as rounds may follow for.
+const wide = mixedColumns * (mixedComponents + 3)
+
 // TestMixes: what is left to the first parts of a covariance, and what sizes and keys decide.
 func TestMixes(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -34,19 +37,22 @@ func TestMixes(t *testing.T) {
 		units int // of each of two sites
 		want  bool
 	}{
-		"many columns":             {mixedColumns, nil, 30_000, true},
-		"several components":       {mixedColumns, []string{"components = 5"}, 30_000, true},
-		"fewer columns":            {mixedColumns - 1, nil, 30_000, false},
+		"many columns":             {wide, nil, 30_000, true},
+		"several components":       {wide, []string{"components = 5"}, 30_000, true},
+		"fewer columns":            {wide - 1, []string{"components = 5"}, 30_000, false},
+		"few for one component":    {96, nil, 12_000, true},
+		"too few for one":          {95, nil, 12_000, false},
+		"too few for two":          {119, []string{"components = 2"}, 15_000, false},
 		"more columns":             {mixedMost + 1, nil, 120_000, false},
-		"more components":          {mixedColumns, []string{"components = 6"}, 30_000, false},
-		"little noise":             {mixedColumns, nil, 80_000, false},
-		"more noise":               {mixedColumns, nil, 10_000, false},
-		"a covariance":             {mixedColumns, []string{`method = "covariance"`}, 30_000, false},
-		"rows as they are":         {mixedColumns, []string{`rows = "plain"`}, 30_000, false},
-		"rounds as asked":          {mixedColumns, []string{"rounds = 12"}, 30_000, false},
-		"one after another":        {mixedColumns, []string{"components = 2", `subspace = "deflation"`}, 30_000, false},
-		"components that it finds": {mixedColumns, []string{`components = "auto"`, "components_max = 4", `explained_variance = "private"`}, 30_000, false},
-		"empty cells":              {mixedColumns, []string{`missing = "fill"`}, 30_000, false},
+		"more components":          {216, []string{"components = 6"}, 35_000, false},
+		"little noise":             {wide, nil, 80_000, false},
+		"more noise":               {wide, nil, 10_000, false},
+		"a covariance":             {wide, []string{`method = "covariance"`}, 30_000, false},
+		"rows as they are":         {wide, []string{`rows = "plain"`}, 30_000, false},
+		"rounds as asked":          {wide, []string{"rounds = 12"}, 30_000, false},
+		"one after another":        {wide, []string{"components = 2", `subspace = "deflation"`}, 30_000, false},
+		"components that it finds": {wide, []string{`components = "auto"`, "components_max = 4", `explained_variance = "private"`}, 30_000, false},
+		"empty cells":              {wide, []string{`missing = "fill"`}, 30_000, false},
 	} {
 		text := mixedText(c.d, c.lines...)
 		if strings.Contains(text, "\"private\"") {
@@ -66,7 +72,7 @@ func TestMixes(t *testing.T) {
 // covariance of these eigenvalues would lose much, and only where long rows show nothing of their
 // own. Both ways cost what is reserved, and whoever holds the same releases goes the same way.
 func TestMixed(t *testing.T) {
-	const d, k = mixedColumns, 2
+	const d, k = wide, 2
 	p := mustPlan(t, mixedText(d, "components = 2", `center = "public"`), 25_000, 25_000)
 	slow := func(j int) float64 { return 1 / (1 + 0.01*float64(j)) }
 	for name, c := range map[string]struct {
@@ -84,8 +90,8 @@ func TestMixed(t *testing.T) {
 			}
 			return 0.05
 		}, 0, false, proposal.MethodCovariance, "at most 1%; the last part follows"},
-		"one hidden above others that are alike": {func(j int) float64 { return 1 - 0.2*float64(min(j, 1)) }, 0, false, proposal.MethodCovariance, "but it shows little but noise: the last part follows"},
-		"one apart":                              {func(j int) float64 { return 1 / (1 + float64(min(j, 1))) }, 0, false, proposal.MethodCovariance, "but it tells components apart: the last part follows"},
+		"one hidden above others that are alike": {func(j int) float64 { return 1 - 0.2*float64(min(j, 1)) }, 0, false, proposal.MethodPower, "power rounds from their components follow"},
+		"one apart":                              {func(j int) float64 { return 1 / (1 + float64(min(j, 1))) }, 0, false, proposal.MethodPower, "power rounds from their components follow"},
 		"long rows":                              {slow, 3, false, proposal.MethodCovariance, "long rows may differ"},
 		"rows in two kinds":                      {slow, 0, true, proposal.MethodCovariance, ": the last part follows"},
 	} {
@@ -203,7 +209,7 @@ func TestMixed(t *testing.T) {
 // within what is reserved (see TestAnyPlanKeepsItsEpsilon).
 func TestMixedPlansKeepTheirEpsilon(t *testing.T) {
 	for _, lines := range [][]string{nil, {`noise = "distributed"`}, {`accountant = "zcdp"`, `center = "private"`}, {"components = 3", "sites_per_unit = 2", "epsilon = 2.0"}} {
-		text := mixedText(mixedColumns, lines...)
+		text := mixedText(wide, lines...)
 		if slices.Contains(lines, "epsilon = 2.0") {
 			text = strings.Replace(text, "epsilon = 1.0\n", "", 1)
 		}
@@ -257,7 +263,7 @@ func TestMixedLoss(t *testing.T) {
 		tau, least, most float64
 	}{"little noise": {1e-3, 0, 5e-4}, "much": {0.1, 0.005, 0.3}, "nothing else": {50, 0.05, 1}} {
 		m := noisy(rand.New(rand.NewPCG(9, 10)), values, 0, c.tau)
-		loss, _, x, err := p.mixedLoss(packedRelease(m, 1, c.tau), packedRelease(m, 1, 1e3*c.tau))
+		loss, x, err := p.mixedLoss(packedRelease(m, 1, c.tau), packedRelease(m, 1, 1e3*c.tau))
 		if err != nil || len(x) != 1 || !(loss >= c.least && loss <= c.most) || math.IsNaN(loss) {
 			t.Errorf("%s: %v, %v", name, loss, err)
 		}

@@ -149,8 +149,8 @@ type realSite struct {
 // agent is the site's, also where it is part of one that dies.
 func (s *realSite) agent() *realSite { return s }
 
-// newSite makes a joined site with rows of its own; it does not run yet.
-func (f *federation) newSite(name string) *realSite {
+// newSite makes a joined site with rows of its own, of so many columns; it does not run yet.
+func (f *federation) newSite(name string, rows, columns int) *realSite {
 	f.t.Helper()
 	s := &realSite{f: f, name: name, dir: filepath.Join(f.dir, name)}
 	must := func(err error) {
@@ -161,7 +161,7 @@ func (f *federation) newSite(name string) *realSite {
 	s.public = keys.Identity().Public().(ed25519.PublicKey)
 	rng := rand.New(rand.NewPCG(uint64(len(f.links)), 3)) // of rows, not of keys
 	var text string
-	text, s.values = folder.CSV(folder.Names(columns), units, func(_, j int) float64 { return float64(j+1) * rng.NormFloat64() })
+	text, s.values = folder.CSV(folder.Names(columns), rows, func(_, j int) float64 { return float64(j+1) * rng.NormFloat64() })
 	must(os.WriteFile(filepath.Join(s.dir, "rows.csv"), []byte(text), 0o600))
 	s.config = folder.Config(name, "rows.csv")
 	s.config.Coordinator = []string{"127.0.0.1:7443"}

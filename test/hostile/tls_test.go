@@ -38,7 +38,7 @@ func TestOldCertificates(t *testing.T) {
 			if f.port = f.serve(f.authority, f); c.port != nil {
 				f.port = c.port(f)
 			}
-			s := f.newSite("site-0")
+			s := f.newSite("site-0", units, columns)
 			s.pin([]proposal.Member{{Name: "site-1", Identity: proposal.Key(s.public)}})
 			t.Cleanup(s.kill)
 			if c.host != "" {

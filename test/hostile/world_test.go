@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"fmt"
 	"math"
@@ -27,6 +28,8 @@ type options struct {
 	book    map[int]rules
 	rounds  int // power steps; 2 if 0
 	spare   int // slots; 4 if 0
+	columns int // of the rows; 2 if 0
+	units   int // rows of each site; 6 if 0
 	change  func(*proposal.Spec)
 }
 
@@ -38,6 +41,7 @@ type world struct {
 	plan *study.Plan
 	body []byte
 
+	columns int   // of the rows
 	honest  []int // roster indices
 	corrupt []int
 	site    map[int]site // the honest ones
@@ -74,11 +78,12 @@ func newWorld(t testing.TB, o options) *world {
 	t.Helper()
 	w := &world{t: t, corrupt: o.corrupt, site: map[int]site{}, party: map[int]*party{}, rows: map[int]*folder.Rows{},
 		truth: map[int][][32]byte{}, seeds: map[int]secagg.Secrets{}, falseKeys: map[[3]int][32]byte{}, shown: map[[32]byte]bool{}, sending: map[int]study.Ask{}, latest: map[int]study.Ask{}, name: map[int]string{}}
+	w.columns, o.units = cmp.Or(o.columns, columns), cmp.Or(o.units, units)
 	spec := proposal.Spec{
 		Center: proposal.CenterPublic,
 		Name:   "hostile", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: max(o.rounds, 2), Radius: "4", SpareSlots: max(o.spare, 4),
 		ExplainedVariance: proposal.VarianceNone, OnDropout: proposal.DropoutContinue,
-		Columns: []proposal.Column{{Name: "c0", Scale: 1}, {Name: "c1", Scale: 1}},
+		Columns: folder.Columns(w.columns, 1),
 	}
 	if o.change != nil {
 		o.change(&spec)
@@ -87,7 +92,7 @@ func newWorld(t testing.TB, o options) *world {
 	rng := rand.New(rand.NewPCG(1, 2)) // of rows, not of keys
 	for i := range o.sites {
 		name := fmt.Sprintf("site-%d", i)
-		member := proposal.Member{Name: name, Units: units}
+		member := proposal.Member{Name: name, Units: o.units}
 		r, inBook := o.book[i]
 		switch {
 		case slices.Contains(o.corrupt, i):
@@ -96,7 +101,7 @@ func newWorld(t testing.TB, o options) *world {
 		case inBook:
 			p := newParty(t, name)
 			w.party[i], member.Identity = p, proposal.Key(p.public())
-			values := make([]float64, units*columns)
+			values := make([]float64, o.units*w.columns)
 			for k := range values {
 				values[k] = rng.NormFloat64()
 			}
@@ -107,7 +112,7 @@ func newWorld(t testing.TB, o options) *world {
 			if w.fed == nil {
 				w.fed = newFederation(t)
 			}
-			s := w.fed.newSite(name)
+			s := w.fed.newSite(name, o.units, w.columns)
 			t.Cleanup(s.kill)
 			member.Identity = proposal.Key(s.public)
 			w.setRows(i, s.values)
@@ -127,7 +132,7 @@ func newWorld(t testing.TB, o options) *world {
 
 func (w *world) setRows(i int, values []float64) {
 	w.t.Helper()
-	rows := must.Get(folder.Exact(values, columns, 1))(w.t)
+	rows := must.Get(folder.Exact(values, w.columns, 1))(w.t)
 	w.rows[i] = rows
 }
 
@@ -472,6 +477,12 @@ func (w *world) result(a study.Ask, u []int, value int64) *covey.CoordinatorMess
 	w.t.Helper()
 	noised := make([]int64, w.plan.Queries[a.Query].Values)
 	noised[0] = value
+	return w.resultOf(a, u, noised)
+}
+
+// resultOf is a result of any numbers.
+func (w *world) resultOf(a study.Ask, u []int, noised []int64) *covey.CoordinatorMessage {
+	w.t.Helper()
 	r := must.Get(w.plan.NewRelease(a, u, noised))(w.t)
 	encoded := must.Get(r.Encode())(w.t)
 	return final(w.plan.Digest, a.Query, a.Slot, encoded, ed25519.Sign(w.key, study.SigningInput(encoded)))
