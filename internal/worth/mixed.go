@@ -28,7 +28,7 @@ const misread = 0.01
 
 // widerLoss times the loss that simulated studies bound is taken where rounds start at a
 // covariance's components: spectra that show the same of it may lose more than those of the family.
-const widerLoss = 1.6
+const widerLoss = 1.25
 
 func (s *Share) widen() { s.Lower = max(0, 1-widerLoss*(1-s.Lower)) }
 
