@@ -39,7 +39,8 @@ func (s leader) special(e Event) []Effect {
 		}
 	case Disconnected:
 		// It missed its deadlines while it had a link, and no deadline will pass for it now.
-		if k := &s.live.links[e.Site]; s.Status == StatusRunning && k.absent() && !k.barred && !slices.Contains(s.WaitingFor(), e.Site) {
+		if k := &s.live.links[e.Site]; s.Status == StatusRunning && k.absent() && !k.barred && !k.told && !slices.Contains(s.WaitingFor(), e.Site) {
+			k.told = true
 			return []Effect{Late{Query: s.Query, Phase: PhaseUpload, Without: []string{s.plan.Proposal.Roster[e.Site].Name}}}
 		}
 	case Expired:
@@ -51,7 +52,8 @@ func (s leader) special(e Event) []Effect {
 			switch k := &s.live.links[i]; {
 			case slices.Contains(waits, i):
 				late.Sites = append(late.Sites, in.Name)
-			case e.Phase == PhaseUpload && k.absent() && k.missed == patience && !k.barred:
+			case e.Phase == PhaseUpload && k.absent() && !k.told && !k.barred:
+				k.told = true
 				late.Without = append(late.Without, in.Name)
 			}
 		}

@@ -37,6 +37,7 @@ type link struct {
 	asked     asked     // what it was already asked
 	left      departure // what the site refused with
 	missed    int       // deadlines for uploads that passed in a row without the site's
+	told      bool      // that the study goes on without it: not again before its next upload
 	// 1 + the release that the site lacks and is told with the next prompts; 0 for none
 	lacks int
 	// how many releases, from the first on, the site was told in the open slot because it lacked
@@ -85,7 +86,7 @@ func (Followed) observe(s *State) { s.live.reset(s.plan.Thresholds.Sites) }
 
 func (e Connected) observe(s *State) {
 	k := &s.live.links[e.Site]
-	*k = link{connected: true, barred: k.barred, missed: k.missed}
+	*k = link{connected: true, barred: k.barred, missed: k.missed, told: k.told}
 }
 
 func (e Disconnected) observe(s *State) { s.live.links[e.Site].connected = false }

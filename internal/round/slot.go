@@ -43,7 +43,7 @@ func (e Uploaded) observe(s *State) {
 	}
 	s.live.slot.uploaded[e.Site] = true
 	k := &s.live.links[e.Site]
-	k.missed = 0
+	k.missed, k.told = 0, false
 	if k.left.mends() {
 		k.left = departure{}
 	}

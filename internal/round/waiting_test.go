@@ -188,7 +188,8 @@ func TestBarredSiteIsNotSaidToComeBack(t *testing.T) {
 }
 
 // TestLeavingAfterItsDeadlinesIsSaid: where a site missed its deadlines on a link that ends then,
-// it is said at once that the study goes on without it, unless it still waits for it.
+// it is said at once that the study goes on without it, unless it still waits for it; and not again
+// before it has sent a sum.
 func TestLeavingAfterItsDeadlinesIsSaid(t *testing.T) {
 	for _, c := range []struct {
 		missed, down int
@@ -202,14 +203,34 @@ func TestLeavingAfterItsDeadlinesIsSaid(t *testing.T) {
 		for range c.missed {
 			h.event(Expired{Phase: PhaseUpload})
 		}
-		before := len(h.pending)
-		h.event(Disconnected{1})
-		said := slices.ContainsFunc(h.pending[before:], func(e Effect) bool {
-			late, ok := e.(Late)
-			return ok && slices.Equal(late.Without, []string{h.state.plan.Proposal.Roster[1].Name})
-		})
-		if said != c.said {
+		says := func(e Event) bool {
+			before := len(h.pending)
+			h.event(e)
+			return slices.ContainsFunc(h.pending[before:], func(e Effect) bool {
+				late, ok := e.(Late)
+				return ok && slices.Equal(late.Without, []string{h.state.plan.Proposal.Roster[1].Name})
+			})
+		}
+		if said := says(Disconnected{1}); said != c.said {
 			t.Errorf("%+v: said %v", c, said)
+		}
+		if !c.said {
+			continue
+		}
+		for range 3 { // links that break before it sends anything tell nothing new
+			h.event(Connected{1})
+			if says(Expired{Phase: PhaseUpload}) || says(Disconnected{1}) || says(Expired{Phase: PhaseUpload}) {
+				t.Errorf("%+v: said again", c)
+			}
+		}
+		h.event(Connected{1})
+		h.event(Uploaded{Site: 1})
+		h.event(Disconnected{1})
+		for i := range patience { // of the query after this one, since its sum is in this one
+			clear(h.state.live.slot.uploaded)
+			if said := says(Expired{Phase: PhaseUpload}); said != (i == patience-1) {
+				t.Errorf("%+v: after its sum, at deadline %d: said %v", c, i+1, said)
+			}
 		}
 	}
 }
