@@ -108,6 +108,9 @@ func Plain(err error) string {
 	if CertificateEnded(err) {
 		return "the coordinator refuses this certificate as expired: it has ended, or clocks differ"
 	}
+	if why := noProxy(err); why != "" {
+		return why
+	}
 	if why := unreached(err); why != "" {
 		return "nobody answers there: " + why
 	}

@@ -178,6 +178,9 @@ func (e *DialError) Error() string {
 	if version, ok := errors.AsType[*VersionError](e.Err); ok { // it answers
 		return fmt.Sprintf("at %s %v", e.at(), version)
 	}
+	if why := noProxy(e.Err); why != "" {
+		return fmt.Sprintf("the coordinator at %s is not reached: %s. Check HTTPS_PROXY, or ask the proxy's administrator", e.at(), why)
+	}
 	if why := unreached(e.Err); why != "" {
 		return fmt.Sprintf("no coordinator answers at %s: %s. Check the address and this machine's network, or ask the coordinator's operator whether it runs", e.at(), why)
 	}
