@@ -49,6 +49,7 @@ func TestDamagedShelf(t *testing.T) {
 				t.Skip("one byte that is changed and half a file stay")
 			}
 			dir := t.TempDir()
+			var logged bytes.Buffer
 			open := func() (*Coordinator, *replica.Node) {
 				m, err := NewMachineIn(dir)
 				if err != nil {
@@ -58,7 +59,7 @@ func TestDamagedShelf(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return New(Options{Authority: s.auth, Machine: m, Logger: slog.New(slog.DiscardHandler)}), node
+				return New(Options{Authority: s.auth, Machine: m, Logger: slog.New(slog.NewTextHandler(&logged, nil))}), node
 			}
 			read := func(c *Coordinator, d proposal.Digest) []byte {
 				r, err := c.Result(d)
@@ -112,8 +113,12 @@ func TestDamagedShelf(t *testing.T) {
 			if _, err := c.Result(second); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("study %s cannot be read again", second)) {
 				t.Errorf("its result: %v", err)
 			}
+			logged.Reset()
 			if err := write(io.Discard); err == nil {
 				t.Error("its result is written")
+			}
+			if text := logged.String(); strings.Count(text, "a result cannot be put together") != 1 || !strings.Contains(text, "study="+second.String()) {
+				t.Errorf("the reader sees a file that is cut off, and the log says %q", text)
 			}
 			if _, err := c.Body(second); err == nil {
 				t.Error("its proposal is returned")

@@ -77,7 +77,7 @@ func (s server) Result(ctx context.Context, raw []byte) (func(io.Writer) error, 
 		case counted.err != nil: // a client that hangs up has read what came before
 			log.Info("a result was given out in part", "error", counted.err)
 		default:
-			log.Error("a result cannot be put together; its beginning was given out", "error", err)
+			log.Info("a result was given out in part", "error", "it cannot be put together")
 			err = status.Error(codes.Internal, "the result cannot be put together")
 		}
 		return err

@@ -232,15 +232,27 @@ func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
 	return result.Draft(w.Draft).Complete(w.Body, signed, e, w.Attestations)
 }
 
-// ResultFile returns what writes the file of Result. It holds one release at a time.
+// ResultFile returns what writes the file of Result. It holds one release at a time. What fails
+// after its beginning was given out is logged, since who reads it sees only that it is cut off.
 func (c *Coordinator) ResultFile(digest proposal.Digest) (func(io.Writer) error, error) {
 	w, e, err := c.completed(digest)
 	if err != nil {
 		return nil, err
 	}
-	return result.Draft(w.Draft).Writer(w.Body, e, w.Attestations, func(see func(result.SignedRelease, []byte) error) error {
+	write, err := result.Draft(w.Draft).Writer(w.Body, e, w.Attestations, func(see func(result.SignedRelease, []byte) error) error {
 		return w.releases(func(r round.Released) error { return see(signedRelease(r), r.Certificate) })
 	})
+	if err != nil {
+		return nil, err
+	}
+	return func(to io.Writer) error {
+		counted := &counter{to: to}
+		err := write(counted)
+		if err != nil && counted.err == nil {
+			c.log.Error("a result cannot be put together; its beginning was given out", "study", digest, "bytes", counted.n, "error", err)
+		}
+		return err
+	}, nil
 }
 
 // Watch calls see with the view of a study now and after every change, until it is over, see fails,
