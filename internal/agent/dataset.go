@@ -103,16 +103,16 @@ func (s *session) pinnedAs(approval ledger.Approval) study.Code {
 		// fault must not show.
 		at, found := errors.AsType[*dataset.Error](err)
 		if units || found && at.Value {
-			log.Error("the data set is not the one that was approved", "error", err)
+			log.Error("the data set is not the one that was approved: nothing more is sent for the study until that one is back", "error", err)
 			return study.CodeDataChanged
 		}
-		log.Error("the data set cannot be used", "error", err)
+		log.Error("the data set cannot be used: nothing more is sent for the study until it can be", "error", err)
 		return study.CodeData
 	}
 	s.stands("") // Views tells by itself what has changed
 	if s.rows.Pin() != approval.DataSHA256 {
 		s.rows.Release() // a file that is restored is read again
-		log.Error("the data set is not the one that was approved", "error", "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed")
+		log.Error("the data set is not the one that was approved: nothing more is sent for the study until that one is back", "error", "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed")
 		return study.CodeDataChanged
 	}
 	return ""

@@ -49,7 +49,7 @@ func (s *summary) expires() time.Time {
 func (s *summary) expired() error {
 	at := s.expires()
 	if !at.IsZero() && !s.agent.now().Before(at) {
-		return fmt.Errorf("it expired on %s", at.UTC().Format(time.RFC3339))
+		return fmt.Errorf("it expired on %s by this machine's clock", at.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (s *session) lapse(why error) wire.Message {
 		if err := a.Decisions.finish(approval, code, "", why); err != nil {
 			return nil
 		}
-		log.Warn("an approved study expired before this site's first sum; what it reserved is free again", "code", code, "rho", approval.Rho)
+		log.Warn("an approved study expired by this machine's clock, before this site's first sum; what it reserved is free again", "code", code, "rho", approval.Rho)
 		if begun {
 			return wire.Refusal{Header: wire.Header{Study: id}, Code: code}
 		}
@@ -84,7 +84,7 @@ func (s *session) lapse(why error) wire.Message {
 	if err := a.pending.Remove(id); err != nil {
 		a.log.Error("an expired proposal cannot be removed", "study", id, "error", err)
 	}
-	log.Info("a proposal expired before it was approved here")
+	log.Info("a proposal expired by this machine's clock, before it was approved here")
 	a.sessions.forget(id)
 	return a.Decisions.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeExpired})
 }

@@ -21,7 +21,7 @@ func TestProgressIsTold(t *testing.T) {
 			t.Errorf("%q is told %d times:\n%s", part, strings.Count(text, part), text)
 		}
 	}
-	if strings.Count(text, "query=1 queries=2 kind=power round=1 rounds=2") != 2 {
+	if strings.Count(text, "query=0 queries=2 kind=power round=0 rounds=2") != 2 {
 		t.Errorf("where it stands is not told:\n%s", text)
 	}
 }

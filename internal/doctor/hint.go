@@ -29,7 +29,7 @@ func hint(code Code, err error) string {
 	case bad.Remedy != "":
 		return bad.Remedy
 	case errors.Is(bad, fs.ErrNotExist):
-		return "correct path, or dsn_file, of [[dataset]] in agent.toml: it is relative to agent.toml's folder"
+		return "put the file back, or correct path, or dsn_file, of [[dataset]] in agent.toml: it is relative to agent.toml's folder"
 	case errors.Is(bad, fs.ErrPermission):
 		return "let the agent's user read it and enter the folders above it, and run agent check as that user"
 	case len(bad.Near) > 0:

@@ -36,15 +36,15 @@ func (s *Responder) released(release study.Release) {
 	log.Info("a sum is released", fields...)
 }
 
-// place returns which query and round it is of how many.
+// place returns which query and round it is, counted from 0 as in every log, of how many.
 func (s *Responder) place(query int) []any {
 	if query < 0 || query >= len(s.plan.Queries) {
 		return nil
 	}
 	q := s.plan.Queries[query]
-	at := []any{"query", query + 1, "queries", len(s.plan.Queries), "kind", q.Kind}
+	at := []any{"query", query, "queries", len(s.plan.Queries), "kind", q.Kind}
 	if q.Kind == study.KindPower || q.Of == study.KindPower {
-		at = append(at, "round", q.Round+1, "rounds", s.plan.Rounds)
+		at = append(at, "round", q.Round, "rounds", s.plan.Rounds)
 	}
 	return at
 }

@@ -116,7 +116,7 @@ func (u *Uplink) compareClocks(theirs time.Time) {
 	u.mu.Unlock()
 	switch {
 	case far && !was:
-		u.o.Log.Warn("this machine's clock and the coordinator's are far apart: proposals expire too early or too late, and beyond an hour certificates fail; set the wrong one (NTP)", "apart", apart.Abs().Round(time.Second), "this_one_is_ahead", apart > 0)
+		u.o.Log.Warn("this machine's clock and the coordinator's are far apart: proposals expire too early or too late, and beyond an hour certificates fail; set the wrong one (NTP)", "apart", apart.Abs().Round(time.Second).String(), "this_one_is_ahead", apart > 0)
 	case !far && was:
 		u.o.Log.Info("this machine's clock and the coordinator's agree again")
 	}

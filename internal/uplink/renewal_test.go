@@ -171,13 +171,13 @@ func TestClocksApart(t *testing.T) {
 		_, authority, site := issued(t, 0)
 		u := newUplink(t, nil)
 		var log bytes.Buffer
-		u.o.Holder, u.o.Log = site, slog.New(slog.NewTextHandler(&log, nil))
+		u.o.Holder, u.o.Log = site, slog.New(slog.NewJSONHandler(&log, nil))
 		for _, c := range []struct {
 			ahead time.Duration
 			says  string
 		}{
-			{4 * time.Minute, ""}, {-6 * time.Minute, "apart=6m0s this_one_is_ahead=true"}, {-30 * time.Minute, ""},
-			{time.Minute, "agree again"}, {0, ""}, {3 * time.Hour, "apart=3h0m0s this_one_is_ahead=false"},
+			{4 * time.Minute, ""}, {-6 * time.Minute, `"apart":"6m0s","this_one_is_ahead":true`}, {-30 * time.Minute, ""},
+			{time.Minute, "agree again"}, {0, ""}, {3 * time.Hour, `"apart":"3h0m0s","this_one_is_ahead":false`},
 		} {
 			log.Reset()
 			ctx, end := context.WithCancel(t.Context())
