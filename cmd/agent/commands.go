@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -18,9 +19,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/control"
-	"covey/internal/egress"
 	"covey/internal/enroll"
-	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/memory"
 	"covey/internal/pki"
@@ -117,7 +116,7 @@ func (c *runCmd) Run(t *terminal) error {
 		return fmt.Errorf("%s: %w: agent join FILE, with a join file from the coordinator's operator", config.DataDir(), err)
 	}
 	if err != nil {
-		return err
+		return unopened(err, config.DataDir())
 	}
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -151,7 +150,20 @@ func (c *runCmd) Run(t *terminal) error {
 	if err := a.Run(t.Ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
+	log.Info("stopped, as asked") // or a log would end as after a kill
 	return nil
+}
+
+// unopened adds to err, of a data folder that cannot be opened, what to do: a volume that is not
+// mounted has no keys, and one start as root leaves files that the agent's own user cannot open.
+func unopened(err error, dir string) error {
+	switch keys := shared.Is[*pki.FileError](err); {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: run the agent as the user who owns %s; let all in it be that user's (chown -R USER %[2]s), on a file system that can be written", err, shared.Shell(dir))
+	case keys && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: is %s the folder that `agent join` made, and its disk or volume mounted? `agent check` says more", err, shared.Shell(dir))
+	}
+	return err
 }
 
 type statusCmd struct {
@@ -361,66 +373,4 @@ func (ledgerExportCmd) Run(t *terminal) error {
 		return err
 	}
 	return shared.PrintJSON(t.Out, l)
-}
-
-type egressCmd struct {
-	Each   bool `help:"List every message: time, study, kind, query, bytes, SHA-256. Reads the file; the agent need not run."`
-	Verify bool `help:"Check the file's hash chain; the agent need not run."`
-}
-
-// Help is kong's longer text.
-func (egressCmd) Help() string {
-	return `Each line of egress.jsonl holds the hash of all lines before it. --verify finds a line
-that was changed, removed or inserted, and prints the hash after the last line: note it
-elsewhere, to see later that no line was cut off the end.`
-}
-
-// chainReply is egress --verify's and --each's --json.
-type chainReply struct {
-	egress.Chain
-	File string               `json:"file"`
-	Each []egress.SentMessage `json:"messages_sent,omitempty"`
-}
-
-// chain reads the file.
-func (c egressCmd) chain(t *terminal) error {
-	config, err := siteconfig.Read(t.dir)
-	if err != nil {
-		return err
-	}
-	reply := chainReply{File: filepath.Join(config.DataDir(), egress.File)}
-	var see func(egress.SentMessage)
-	switch {
-	case c.Each && t.JSON:
-		see = func(m egress.SentMessage) { reply.Each = append(reply.Each, m) }
-	case c.Each:
-		see = func(m egress.SentMessage) { printSent(t.Out, m) }
-	}
-	if reply.Chain, err = egress.Verify(config.DataDir(), see); err != nil {
-		return err
-	}
-	t.Say("%s: %s, %s, %s; hash chain OK; %s truncated by a crash.",
-		reply.File, frame.Count(reply.Lines, "line", "lines"), frame.Count(reply.Messages, "message", "messages"), frame.Count(reply.Bytes, "byte", "bytes"), frame.Count(reply.Cut, "line", "lines"))
-	switch _, err := os.Stat(reply.File); {
-	case errors.Is(err, os.ErrNotExist):
-		t.Say("WARNING: the file is missing. If this site has sent anything, somebody deleted it.")
-	case !reply.Anew.IsZero():
-		t.Say("WARNING: on %s the file was gone and was begun anew: what left before is not in it.", reply.Anew.Format(time.RFC3339))
-	}
-	return t.Print(reply, func(w io.Writer) {
-		if c.Verify {
-			fmt.Fprintln(w, reply.Last)
-		}
-	})
-}
-
-func (c egressCmd) Run(t *terminal) error {
-	if c.Each || c.Verify {
-		return c.chain(t)
-	}
-	e, err := ask[egress.Reply](t, "GET", "egress")
-	if err != nil {
-		return err
-	}
-	return t.Print(e, func(w io.Writer) { printEgress(w, e) })
 }

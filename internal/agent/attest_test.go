@@ -296,7 +296,7 @@ func TestRolledBackOwnSignature(t *testing.T) {
 	c.ready()
 	s, q, u := c.sites[0], c.query(0, 0, c.plan.Start().X), c.everyone()
 	want[wire.Upload](s, q)
-	s.linked()
+	s.linked(c.plan.Digest)
 	backup := s.backup()
 	list := c.certify0(q, u)
 	s.restore(backup)

@@ -75,7 +75,7 @@ func TestNoticeIsInEgressLog(t *testing.T) {
 		t.Errorf("%s, %v", raw, err)
 	}
 	found := 0
-	if _, err := egress.Verify(s.agent.config.DataDir(), func(m egress.SentMessage) {
+	if _, err := egress.Verify(s.agent.config.DataDir(), "", func(m egress.SentMessage) {
 		if m.Kind == "notification" && m.Study != nil && *m.Study == id && m.Bytes == len(raw) {
 			found++
 		}

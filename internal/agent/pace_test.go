@@ -52,7 +52,7 @@ func TestAttackEgressGrows(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(s.dir, egress.File)); err != nil || info.Size() > 1<<20 {
 		t.Errorf("egress.jsonl: %d bytes, %v", info.Size(), err)
 	}
-	chain, err := egress.Verify(s.dir, nil)
+	chain, err := egress.Verify(s.dir, "", nil)
 	if err != nil || chain.Messages != sent {
 		t.Errorf("%d messages on record of %d, %v", chain.Messages, sent, err)
 	}

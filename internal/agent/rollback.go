@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -46,11 +47,17 @@ const foundEgress = "egress.jsonl lists a message that is not on record"
 // compareEgress looks for what left by egress.jsonl and is not on the ledger, which
 // is on disk before a message is on its way: a ledger restored alone.
 func (a *Agent) compareEgress() error {
-	charged := func(e ledger.StudyEntry) bool { return e.Queries > 0 }
-	if slices.ContainsFunc(a.ledger.Studies(), charged) && a.egress.Anew(a.now()) {
+	uncharged := func(e ledger.StudyEntry) bool { return e.Queries == 0 }
+	charged := slices.DeleteFunc(a.ledger.Studies(), uncharged)
+	if len(charged) > 0 && a.egress.Anew(a.now()) {
 		a.log.Error("egress.jsonl IS GONE, and this site has sent what its ledger was charged for; a new one is begun, without what left before")
 	}
-	for id, left := range a.egress.Witness() {
+	all := a.egress.Witness()
+	if i := slices.IndexFunc(charged, func(e ledger.StudyEntry) bool { return all[e.Study].Sent == nil }); i >= 0 && !a.egress.BegunAnew() {
+		a.log.Error("egress.jsonl WAS CUT OR REPLACED: it has no message of a study that the ledger was charged for; stop the agent, put the whole file back and start it again",
+			"study", proposal.Digest(charged[i].Study), "name", charged[i].Name)
+	}
+	for id, left := range all {
 		e, known := a.ledger.Study(id)
 		if !known && left.Sent["announcement"].Messages > 0 {
 			a.strangers.log(id, "egress.jsonl lists messages of a study that is not on this ledger")

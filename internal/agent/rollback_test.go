@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"math"
@@ -29,11 +30,12 @@ func (s *testSite) backup() string {
 	return to
 }
 
-// linked puts a hello on record, as a link does: a ledger that was charged for a sum beside an
-// empty record is an error of its own.
-func (s *testSite) linked() {
+// linked puts a hello and the study's announcement on record, as a link does: a ledger that was
+// charged for a sum beside a record without them is an error of its own.
+func (s *testSite) linked(study proposal.Digest) {
 	s.t.Helper()
 	must.Do(s.t, s.agent.egress.Record(uplink.Describe(wire.Hello{}, 1), testNow))
+	must.Do(s.t, s.agent.egress.Record(uplink.Describe(wire.Announcement{Header: wire.Header{Study: study}}, 1), testNow))
 }
 
 // restore puts a backup back and starts the agent on it.
@@ -246,7 +248,7 @@ func TestRolledBackUpload(t *testing.T) {
 		c := newStandIn(t, 3, autoPolicy, nil)
 		c.ready()
 		s, u := c.sites[0], c.everyone()
-		s.linked()
+		s.linked(c.plan.Digest)
 		backup, last := "", wire.Final{}
 		for i := range queries {
 			backup = s.backup()
@@ -493,8 +495,39 @@ func TestEgressGone(t *testing.T) {
 		t.Errorf("nothing is said:\n%s", log)
 	}
 	s.restart()
-	chain, err := egress.Verify(s.dir, nil)
+	chain, err := egress.Verify(s.dir, "", nil)
 	if log := s.log.String(); err != nil || chain.Anew.IsZero() || strings.Count(log, says) != 1 {
 		t.Errorf("%+v, %v\n%s", chain, err, log)
+	}
+}
+
+// TestEgressCut: an agent whose record was cut back to before a charged study says so, at each
+// start until the whole file is back.
+func TestEgressCut(t *testing.T) {
+	const says = "egress.jsonl WAS CUT OR REPLACED"
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	s := c.sites[0]
+	path := filepath.Join(s.dir, egress.File)
+	s.linked(c.plan.Digest)
+	want[wire.Upload](s, c.query(0, 0, c.plan.Start().X))
+	restarts := func(text []byte) int {
+		t.Helper()
+		if err := errors.Join(s.agent.Close(), os.WriteFile(path, text, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		s.log.Reset()
+		s.start()
+		return strings.Count(s.log.String(), says)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := whole[:bytes.IndexByte(whole, '\n')+1]
+	for i, text := range [][]byte{first, first, whole} {
+		if got, want := restarts(text), 1-i/2; got != want {
+			t.Errorf("start %d: said %d times, want %d:\n%s", i, got, want, s.log.String())
+		}
 	}
 }

@@ -21,8 +21,8 @@ import (
 // The lines of egress.jsonl are chained: link 0 is 64 zeros, link i the SHA-256, in hex, of link
 // i-1 and line i as it stands in the file without its line break, and each line holds the link
 // before it. So no line can be changed, taken out or put in without the next whole one showing it;
-// that the last lines were taken off shows only by the last link, which an operator may note
-// elsewhere. A line that a crash cut off is covered like any other.
+// that the last lines were taken off shows by other records, such as the last link, which an
+// operator may note elsewhere. A line that a crash cut off is covered like any other.
 
 // maxEgressLine bounds a line; a whole one is under 1 KiB.
 const maxEgressLine = 1 << 16
@@ -61,6 +61,8 @@ type Chain struct {
 	Anew time.Time `json:"begun_anew,omitzero"`
 	// link after the last line: note it to know later that none was taken off
 	Last string `json:"last"`
+	// Holds reports whether the link that Verify was asked for is one of the file's.
+	Holds bool `json:"-"`
 }
 
 // ChainError is the first line of egress.jsonl that does not follow from those before.
@@ -73,11 +75,12 @@ func (e *ChainError) Error() string {
 	return fmt.Sprintf("%s: line %d does not hold the hash of the lines before it: one of them was changed, put in or taken out", e.File, e.Line)
 }
 
-// Verify checks the chain of a data directory's egress.jsonl, which an agent may be writing, and
-// shows see every message, if it is not nil. The error is a *ChainError or an I/O error.
-func Verify(dir string, see func(SentMessage)) (Chain, error) {
+// Verify checks the chain of a data directory's egress.jsonl, which an agent may be writing, looks
+// for a link that is known to be in it, if there is one, and shows see every message, if it is not
+// nil. The error is a *ChainError or an I/O error.
+func Verify(dir, link string, see func(SentMessage)) (Chain, error) {
 	path := filepath.Join(dir, File)
-	chain := Chain{Last: startOfChain}
+	chain := Chain{Last: startOfChain, Holds: link == "" || link == startOfChain}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return chain, nil
@@ -119,5 +122,6 @@ func Verify(dir string, see func(SentMessage)) (Chain, error) {
 			}
 		}
 		chain.Last = nextLink(chain.Last, line)
+		chain.Holds = chain.Holds || chain.Last == link
 	}
 }

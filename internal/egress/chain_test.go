@@ -45,28 +45,33 @@ func TestEgressChain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if chain, err := Verify(dir, nil); err != nil || chain.Lines != 0 {
+	if chain, err := Verify(dir, "", nil); err != nil || chain.Lines != 0 {
 		t.Fatalf("no file: %+v, %v", chain, err)
 	}
 	// A first line without a link is no start of a chain.
 	put([]byte(`{"time":"2026-01-01T00:00:00Z","kind":"hello","bytes":10}` + "\n"))
-	if _, err := Verify(dir, nil); err == nil {
+	if _, err := Verify(dir, "", nil); err == nil {
 		t.Error("a line without a link: not found")
 	}
 	put(nil)
 	write(6)
 	whole := read()
 	put(whole[:len(whole)-9]) // a crash
-	if chain, err := Verify(dir, nil); err != nil || chain.Lines != 5 {
+	if chain, err := Verify(dir, "", nil); err != nil || chain.Lines != 5 {
 		t.Errorf("with the last line half written: %+v, %v", chain, err)
 	}
 	write(3)
 	whole = read()
 	var seen []SentMessage
-	chain, err := Verify(dir, func(m SentMessage) { seen = append(seen, m) })
+	chain, err := Verify(dir, "", func(m SentMessage) { seen = append(seen, m) })
 	if err != nil || chain.Lines != 9 || chain.Cut != 1 || chain.Messages != 8 || len(seen) != 8 ||
 		seen[2].SHA256 != hashOf([]byte{2}) || seen[2].Line != 3 || *seen[7].Query != 2 {
 		t.Fatalf("%+v, %v, %+v", chain, err, seen)
+	}
+	for link, holds := range map[string]bool{chain.Last: true, startOfChain: true, "": true, hashOf(nil): false} {
+		if got, err := Verify(dir, link, nil); err != nil || got.Holds != holds {
+			t.Errorf("link %q: %v, %v", link, got.Holds, err)
+		}
 	}
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	lines = lines[:len(lines)-1]
@@ -77,7 +82,7 @@ func TestEgressChain(t *testing.T) {
 		at := len(join(lines[:i]...)) + 9 // inside the time
 		changed[at] ^= 1
 		put(changed)
-		_, err := Verify(dir, nil)
+		_, err := Verify(dir, "", nil)
 		bad, ok := errors.AsType[*ChainError](err)
 		// The sixth is cut off and holds no link: the next line shows it.
 		want := i + 2
@@ -95,12 +100,12 @@ func TestEgressChain(t *testing.T) {
 	} {
 		count++
 		put(text)
-		if _, err := Verify(dir, nil); err == nil {
+		if _, err := Verify(dir, "", nil); err == nil {
 			t.Errorf("a line %s: not found", name)
 		}
 	}
 	put(join(lines[:7]...))
-	short, err := Verify(dir, nil)
+	short, err := Verify(dir, "", nil)
 	if err != nil || short.Last == chain.Last {
 		t.Errorf("cut short: %+v, %v, and the last hash does not tell", short, err)
 	}

@@ -13,8 +13,10 @@
 //     message is sent, renewals, standing calls, questions for results and notifications included.
 //     It has the message's SHA-256 and `prev`, the link before: 64 zeros, then the SHA-256, in hex,
 //     of the link before and the line without its break.
-//   - EGR-2: `agent egress --verify` MUST find a line changed, removed, inserted or moved. The
-//     next whole line covers one that a crash cut off; missing last lines show only against a link
+//   - EGR-2: `agent egress --verify` MUST find a line changed, removed, inserted or moved, a file
+//     without the last line that the running agent has recorded, and, unless the file says that it
+//     was begun anew, one without any message of a study that the ledger was charged for. The next
+//     whole line covers one that a crash cut off; other missing last lines show only against a link
 //     noted elsewhere.
 //   - AG-37: Answers about studies neither pending nor on the ledger MUST be paced: 256, and one
 //     more every ten seconds; about studies on record and not approved, 4,096 and one a second. No

@@ -39,7 +39,7 @@ func FuzzEgress(f *testing.F) {
 		if err := os.WriteFile(path, raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		before, err := Verify(dir, func(SentMessage) {})
+		before, err := Verify(dir, "", func(SentMessage) {})
 		bad, isChain := errors.AsType[*ChainError](err)
 		if isChain && (bad.Line < 1 || bad.Line > bytes.Count(raw, []byte("\n"))) {
 			t.Fatal(bad)
@@ -50,7 +50,7 @@ func FuzzEgress(f *testing.F) {
 		}
 		e.Record(Line{Kind: "hello", Bytes: 1}.Of([]byte("y")), moment)
 		e.file.Close()
-		after, err3 := Verify(dir, nil)
+		after, err3 := Verify(dir, "", nil)
 		// Of a last line without an end nothing is known before it is ended; a CR is nothing that
 		// is written.
 		whole := len(raw) == 0 || raw[len(raw)-1] == '\n'

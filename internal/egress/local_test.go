@@ -25,7 +25,7 @@ func TestLocalIsNotSent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, err := Verify(dir, nil)
+	c, err := Verify(dir, "", nil)
 	if err != nil || c.Lines != 2 || c.Messages != 0 || c.Bytes != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -47,7 +47,7 @@ func TestAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if c, err := Verify(dir, nil); err != nil || c.Lines != 1 || c.Messages != 0 || !c.Anew.Equal(now) {
+	if c, err := Verify(dir, "", nil); err != nil || c.Lines != 1 || c.Messages != 0 || !c.Anew.Equal(now) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

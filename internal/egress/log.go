@@ -81,6 +81,7 @@ type Log struct {
 	failed bool   // the latest write, and the log says so
 	torn   error  // nothing can be written any more
 	absent bool   // Open found no file, or an empty one
+	anew   bool   // a line says that the file was begun where an earlier one was gone
 	// by kind, of messages of no study, and of words about studies beyond maxCounted
 	link  map[string]Count
 	study map[proposal.Digest]map[string]Count // by kind
@@ -168,6 +169,7 @@ func (e *Log) load(path string) error {
 }
 
 func (e *Log) add(s Line) {
+	e.anew = e.anew || s.Kind == KindAnew
 	if !s.sent() {
 		return
 	}
@@ -265,6 +267,13 @@ func (e *Log) there() error {
 	return nil
 }
 
+// BegunAnew reports whether the file says that it lacks what left before.
+func (e *Log) BegunAnew() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.anew
+}
+
 // Witness returns what left of each study.
 func (e *Log) Witness() map[proposal.Digest]Witness {
 	e.mu.Lock()
@@ -285,6 +294,8 @@ type Reply struct {
 	// beyond the first 10,000.
 	Link    map[string]Count `json:"link"`
 	Studies []Study          `json:"studies"`
+	// Last is the link after the last line that this agent knows of.
+	Last string `json:"last"`
 }
 
 // Study is what left for one study, by kind of message.
@@ -300,7 +311,7 @@ type Study struct {
 func (e *Log) Snapshot() Reply {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	out := Reply{Link: maps.Clone(e.link), Studies: []Study{}}
+	out := Reply{Link: maps.Clone(e.link), Studies: []Study{}, Last: e.prev}
 	for id, counts := range e.study {
 		out.Studies = append(out.Studies, Study{Study: id, Sent: maps.Clone(counts)})
 	}

@@ -77,7 +77,7 @@ func TestMovedRecord(t *testing.T) {
 				t.Errorf("begun anew: %v", anew)
 			}
 			must(t, e.Close())
-			if got, err := Verify(dir, nil); err != nil || got.Messages != want || got.Anew.IsZero() != c.back {
+			if got, err := Verify(dir, "", nil); err != nil || got.Messages != want || got.Anew.IsZero() != c.back {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
