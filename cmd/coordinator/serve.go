@@ -203,5 +203,9 @@ func (c *serveCmd) Run(s *terminal) error {
 		}
 	}
 	log.Info("serving", "listen", n.Listening().String(), "addresses", n.Config.Addresses, "name", n.Config.Name, "peers", n.Config.PeerAddress)
-	return n.Run(s.Ctx)
+	err = n.Run(s.Ctx)
+	if err == nil { // or a log would end as after a kill
+		log.Info("stopped, as asked")
+	}
+	return err
 }

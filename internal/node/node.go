@@ -371,7 +371,7 @@ func (n *Node) handOver() {
 		n.log.Info("no other coordinator took the lead", "error", err)
 		return
 	}
-	n.log.Info("the lead was handed over", "to", n.replica.LeaderID())
+	n.log.Info("the lead was handed over to another coordinator") // which may not yet be known here
 }
 
 // close releases what Open took.
