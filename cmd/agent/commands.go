@@ -160,6 +160,8 @@ func unopened(err error, dir string) error {
 	switch keys := shared.Is[*pki.FileError](err); {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w: run the agent as the user who owns %s; let all in it be that user's (chown -R USER %[2]s), on a file system that can be written", err, shared.Shell(dir))
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w: free some space or file numbers (df, df -i) and start the agent again; delete nothing in ledger/", err)
 	case keys && errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: is %s the folder that `agent join` made, and its disk or volume mounted? `agent check` says more", err, shared.Shell(dir))
 	}

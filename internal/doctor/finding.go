@@ -67,7 +67,7 @@ var remedies = map[Code]string{
 	CheckStudyFile:    "ask the sender of the file for another one",
 	CheckDryRun:       "ask the analyst: the study does not fit this data set",
 	CheckMemory:       "run the agent where more memory is free; precision = \"float32\" in agent.toml halves the rows, and cache = \"study\" keeps them in a file",
-	CheckFolder:       "run agent check as the agent's user; make that user the owner of the folder and all in it (chown -R), on a writable file system with free space",
+	CheckFolder:       "run agent check as the agent's user; make that user the owner of the folder and all in it (chown -R), on a writable file system with free space (df, df -i)",
 	CheckKeys:         "put the key files back from a backup, mode 0600; without identity.key the site must join as a new one",
 	CheckNotJoined:    "agent join FILE, with a join file from the coordinator's operator",
 	CheckOtherSite:    "set site in agent.toml to the certificate's name, or data to the right folder",

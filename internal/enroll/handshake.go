@@ -77,6 +77,9 @@ func (e *HandshakeError) Error() string {
 		return fmt.Sprintf("the TLS handshake with the coordinator failed: its certificate is valid from %s to %s, which is not now by this machine's clock: compare clocks",
 			invalid.Cert.NotBefore.UTC().Format(time.RFC3339), invalid.Cert.NotAfter.UTC().Format(time.RFC3339))
 	}
+	if _, plain := errors.AsType[tls.RecordHeaderError](e.Err); plain {
+		return "the TLS handshake with the coordinator failed: what answers there does not speak TLS: something else has the address, or its port changed"
+	}
 	if broke, ok := errors.AsType[*net.OpError](e.Err); ok && broke.Source != nil { // its text has the ports, which are others at every try
 		return fmt.Sprintf("the TLS handshake with the coordinator failed: the connection broke off: %v; a firewall or a proxy in between can do that", broke.Err)
 	}
@@ -155,6 +158,9 @@ func unnamed(s *status.Status) string {
 // brokenOff returns the system's word for a connection that broke, without the ports, which are
 // others at every try.
 func brokenOff(s *status.Status) (string, bool) {
+	if s.Code() == codes.Unavailable && s.Message() == "error reading from server: EOF" {
+		return "the other end closed it", true
+	}
 	m := strings.TrimSuffix(strings.TrimPrefix(s.Message(), `connection error: desc = "error reading server preface: `), `"`)
 	if s.Code() == codes.Unavailable && (strings.HasPrefix(m, "read tcp ") || strings.HasPrefix(m, "write tcp ")) {
 		return frame.Quoted(m[strings.LastIndex(m, ": ")+len(": "):]), true

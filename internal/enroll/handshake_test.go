@@ -44,4 +44,7 @@ func TestHandshakeErrorStays(t *testing.T) {
 	if text := (&HandshakeError{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}).Error(); !strings.Contains(text, "ask for a join file with --again") {
 		t.Error(text)
 	}
+	if text := (&HandshakeError{tls.RecordHeaderError{Msg: "first record"}}).Error(); !strings.Contains(text, "does not speak TLS") {
+		t.Error(text)
+	}
 }

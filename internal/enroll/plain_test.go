@@ -39,6 +39,7 @@ func TestDialErrorInWords(t *testing.T) {
 		{codes.Unavailable, "dns: A record lookup error: lookup hub on 10.0.0.9:53: read udp 10.0.0.1:58415->10.0.0.9:53: i/o timeout",
 			`the name of its address is not found: "i/o timeout": check it and this machine's DNS; behind a proxy set HTTPS_PROXY`, ""},
 		{codes.Unavailable, "the coordinator says: remote error: tls: expired certificate", `Unavailable: "the coordinator says: remote error: tls: expired certificate"`, ""},
+		{codes.Unavailable, "error reading from server: EOF", "the connection broke off: the other end closed it", ""},
 		{codes.Unavailable, "write tcp 127.0.0.1:39712->127.0.0.1:9301: write: broken pipe", `the connection broke off: "broken pipe"`, ""},
 		{codes.Unavailable, `connection error: desc = "error reading server preface: read tcp 127.0.0.1:39712->127.0.0.1:9301: read: connection reset by peer"`,
 			`the connection broke off: "connection reset by peer"`, ""},

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"covey/internal/ledger"
+	"covey/internal/pki"
+)
+
+// TestUnopened: of a folder that cannot be opened it is said what to do, and nothing of another
+// fault. The error stays what it was, so that its exit status does.
+func TestUnopened(t *testing.T) {
+	at := func(n syscall.Errno) error { return &fs.PathError{Op: "open", Path: "x", Err: n} }
+	for _, c := range []struct {
+		err  error
+		says string
+	}{
+		{&pki.FileError{Path: "identity.key", Reason: "no such file", Err: at(syscall.ENOENT)}, "disk or volume mounted"},
+		{&pki.FileError{Path: "identity.key", Reason: "permission denied", Err: at(syscall.EACCES)}, "run the agent as the user who owns 'a b'; let all in it be that user's (chown -R USER 'a b')"},
+		{&ledger.StoreError{Op: "opened", Err: at(syscall.EROFS)}, "file system that can be written"},
+		{at(syscall.ENOSPC), "df -i"},
+		{at(syscall.EDQUOT), "df -i"},
+		{at(syscall.EIO), ""},
+		{at(syscall.ENOENT), ""},
+		{pki.ErrNotJoined, ""},
+	} {
+		got := unopened(c.err, "a b")
+		more, whole := strings.CutPrefix(got.Error(), c.err.Error())
+		if !whole || !errors.Is(got, c.err) || (more == "") != (c.says == "") || !strings.Contains(more, c.says) {
+			t.Errorf("%v, want %q", got, c.says)
+		}
+	}
+	if err := unopened(os.ErrClosed, "a"); err != os.ErrClosed {
+		t.Error(err)
+	}
+}
