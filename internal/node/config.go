@@ -150,6 +150,9 @@ func ReadConfig(dir string) (Config, error) {
 	file := filepath.Join(dir, ConfigFile)
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
+		if _, keys := os.Stat(filepath.Join(dir, "ca.key")); keys == nil {
+			return Config{}, bad("%s: it has keys and no %s: restore the whole data folder from a backup; if `coordinator init` failed there, empty it and try again", dir, ConfigFile)
+		}
 		return Config{}, bad("%s: not a coordinator data folder: it has no %s; make one with `coordinator init`", dir, ConfigFile)
 	}
 	if err != nil {

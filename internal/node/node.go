@@ -175,8 +175,12 @@ func Open(dir string, o Options) (_ *Node, err error) {
 		}
 		replicated.Stream, replicated.Address, replicated.Join = n.port.raft(), n.Config.PeerAddress, len(n.Config.Peers) > 0
 	}
+	_, before := os.Stat(filepath.Join(dir, "raft", "raft.db"))
 	if n.replica, err = replica.Open(dir, machine, replicated); err != nil {
 		return nil, err
+	}
+	if errors.Is(before, os.ErrNotExist) { // a part of a backup starts as empty as a new federation
+		n.log.Info("raft/ was empty, and a new log is begun: if this coordinator was in use before, stop it, and restore its whole data folder")
 	}
 	if n.port != nil {
 		owner := n.at

@@ -16,6 +16,7 @@ import (
 // fewer entries.
 type mark struct {
 	index atomic.Uint64
+	found uint64   // what open read, also if it is beyond the log's end
 	file  *os.File // nil for stores in memory
 }
 
@@ -29,6 +30,7 @@ func (m *mark) open(path string, end uint64) error {
 	var b [16]byte
 	if _, err := file.ReadAt(b[:], 0); err == nil {
 		if at := binary.BigEndian.Uint64(b[:]); binary.BigEndian.Uint64(b[8:]) == ^at { // else it was cut short
+			m.found = at
 			m.index.Store(min(at, end))
 		}
 	}
