@@ -374,7 +374,7 @@ func TestFileChanges(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if name != "shrinks" && (err == nil || err.Error() != path+": the file changed while it was read") {
+		if bad, ok := errors.AsType[*Error](err); name != "shrinks" && (!ok || bad.Error() != path+": the file changed while it was read" || bad.Remedy != wholeFile) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

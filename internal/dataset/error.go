@@ -24,13 +24,16 @@ type Error struct {
 	Schema Schema
 	// Value is set where a value in a row is at fault, or missing.
 	Value bool
-	// Remedy is what a site can write in agent.toml, where that is known. The message is without
-	// it.
+	// Remedy is what a site can do, such as write in agent.toml, where that is known. The message
+	// is without it.
 	Remedy string
 
 	word   string // what Row counts; empty: lines
 	record bool   // of one record of text, after which others may be read
 }
+
+// wholeFile is the remedy for a source that somebody writes while it is read.
+const wholeFile = "try again once nothing writes it; let what writes it make a new file beside it, and rename that into its place"
 
 // Schema is a part of a data set's form.
 type Schema string

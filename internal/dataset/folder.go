@@ -137,7 +137,7 @@ func (f *folder) open(o ReadOptions) error {
 }
 
 func (f *folder) changed() error {
-	return &Error{File: f.path, Reason: "the folder changed while it was read"}
+	return &Error{File: f.path, Reason: "the folder changed while it was read", Remedy: wholeFile}
 }
 
 // pin lists the folder again and returns its pin: SHA-256 over "covey folder 1\n", the number of

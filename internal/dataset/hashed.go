@@ -112,7 +112,7 @@ func (s *hashedFile) finish() (sum [32]byte, err error) {
 		return sum, unreadable(s.path, err)
 	}
 	if after.Size() != s.before.Size() || !after.ModTime().Equal(s.before.ModTime()) {
-		return sum, &Error{File: s.path, Reason: "the file changed while it was read"}
+		return sum, &Error{File: s.path, Reason: "the file changed while it was read", Remedy: wholeFile}
 	}
 	return [32]byte(s.hash.Sum(nil)), nil
 }

@@ -38,6 +38,8 @@ func hint(code Code, err error) string {
 		return "if the data set has the column under another name, write that name under [dataset.columns] in agent.toml; otherwise ask the analyst to change the study"
 	case bad.Missing():
 		return `ask the analyst for a study that takes missing values: missing = "fill" or "zero" keeps such rows, "drop-row" leaves them out; or complete the file`
+	case code == CheckDryRun: // it read the rows before: the file is another one now
+		return remedies[CheckData]
 	}
 	return ""
 }

@@ -49,6 +49,7 @@ func TestHintsOfAccess(t *testing.T) {
 		"keys for all":             {CheckKeys, &pki.ModeError{Path: "identity.key", Mode: 0o644}, "chmod 600"},
 		"no keys":                  {CheckKeys, &pki.FileError{Path: "identity.key", Reason: "no such file", Err: at(fs.ErrNotExist)}, "from a backup"},
 		"no file":                  {CheckData, of(fs.ErrNotExist), "correct path"},
+		"cut in the dry run":       {CheckDryRun, of(errors.New("cut off")), "fix the file"},
 		"no file for a study":      {CheckColumns, of(fs.ErrNotExist), "correct path"},
 		"a file of another user":   {CheckData, of(fs.ErrPermission), "let the agent's user read it"},
 		"rows of another user":     {CheckColumns, of(fs.ErrPermission), "let the agent's user read it"},
