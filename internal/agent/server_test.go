@@ -112,6 +112,9 @@ func TestLeaderMovedAway(t *testing.T) {
 		(<-s.Links).End <- wire.NotLeader([]string{"moved:1"})
 		if i == 0 {
 			log.Wait(t, "nobody answers there")
+			if now := a.uplink.Stands(); now.Address == "127.0.0.1:1" {
+				t.Errorf("%v is said to be at the address where nobody is", now.Err)
+			}
 			if err := a.uplink.Stands().Err; err == nil || !strings.Contains(err.Error(), `names ["moved:1"], which agent.toml does not name: if the operator tells you so, add it`) {
 				t.Errorf("after another address's turn: %v", err)
 			}

@@ -66,9 +66,9 @@ type Uplink struct {
 // Standing is how a site's link stands.
 type Standing struct {
 	Linked      bool
-	Address     string          // linked to, or tried last
+	Address     string          // linked to, or tried, where Err is from
 	KeyExchange pki.KeyExchange // of the link
-	Err         error           // of the last try, where there is no link
+	Err         error           // of the last try that tells most, where there is no link
 }
 
 // New returns an Uplink that has no link until Stay is called.
@@ -167,7 +167,7 @@ func (u *Uplink) Stay(ctx context.Context) error {
 	// and half of that as jitter
 	wait.InitialInterval, wait.MaxInterval = 250*time.Millisecond, 8*time.Second
 	said, elsewhere := map[string]bool{}, false
-	var moved error // while the leader is where it is not called
+	var moved Standing // while the leader is where it is not called: as one that answers says
 	addresses := rota{configured: u.o.Addresses}
 	for {
 		address := addresses.next()
@@ -181,7 +181,7 @@ func (u *Uplink) Stay(ctx context.Context) error {
 		if settled {
 			wait.Reset()
 			clear(said)
-			moved = nil
+			moved = Standing{}
 		}
 		if _, ok := errors.AsType[*enroll.NotLeaderError](err); !ok && !settled && err != errAgain {
 			// The coordinator's end of the handshake shows as a broken pipe.
@@ -195,17 +195,21 @@ func (u *Uplink) Stay(ctx context.Context) error {
 		_, follows := errors.AsType[*enroll.NotLeaderError](err)
 		switch away := addresses.heard(err); {
 		case away:
-			moved = fmt.Errorf("%w, which agent.toml does not name: if the operator tells you so, add it to coordinator and restart the agent", err)
+			moved = Standing{Address: address, Err: fmt.Errorf("%w, which agent.toml does not name: if the operator tells you so, add it to coordinator and restart the agent", err)}
 			if !elsewhere {
 				elsewhere = true
 				u.o.Log.Warn("the coordinator that leads is at an address that agent.toml does not name, and is not called there; if its operator tells you so, add it to coordinator",
 					"asked", address, "error", enroll.Plain(err))
 			}
 		case follows:
-			moved = nil
+			moved = Standing{}
 			wait.Reset() // an election takes about a second
 		}
-		u.set(nil, Standing{Address: address, Err: cmp.Or(moved, err)})
+		if moved.Err != nil {
+			u.set(nil, moved)
+		} else {
+			u.set(nil, Standing{Address: address, Err: err})
+		}
 		if addresses.atOnce() {
 			continue
 		}
