@@ -29,6 +29,7 @@ type builder struct {
 	odds    []bool    // of columnar
 	sink    sink
 	survey  func(row []float64) error // instead of all else ([Survey])
+	kept    *texts                    // of [SurveyTexts]: what the numbers of survey's rows stand for
 
 	reserve  func(rows float64)           // makes room for so many more; nil: none are kept
 	consumed func() (read, total float64) // how many of the file's bytes are rows by now; nil: nobody knows
@@ -217,7 +218,7 @@ func (b *builder) setUnit(field string) {
 // end offsets and scales the row, checks it and takes it.
 func (b *builder) end() error {
 	if b.survey != nil {
-		err := b.survey(b.row.values)
+		err := b.survey(b.row.raw)
 		b.taken.rows++
 		return err
 	}

@@ -89,6 +89,7 @@ func (b *builder) shown(n int, fields [][]float64, names [][]byte) error {
 			return err
 		}
 	}
+	b.kept.forget()
 	return nil
 }
 

@@ -108,8 +108,8 @@ func TestCodedDates(t *testing.T) {
 	if v, w := b.Day(0, 2932896.5), b.Day(1, 2932896.5); !math.IsNaN(v) || w != 4 {
 		t.Errorf("%v and %v, want none and 4", v, w)
 	}
-	lost := m.Dateless("b")
-	if !lost("1970-01-02 10:00") || lost("1970-01-03") || lost("9999-12-31") || lost("NULL") {
+	lost, formed := m.Dateless("b"), m.Dateless("a")
+	if !lost("1970-01-02 10:00", false) || lost("1970-01-03", false) || lost("9999-12-31", false) || lost("NULL", false) || !formed("31.12.9999", false) || formed("9999-12-31", false) || !formed("9999-12-31", true) {
 		t.Error("a profile takes other dates for missing ones")
 	}
 }

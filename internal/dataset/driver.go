@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 )
 
 // A format whose reader is much code is a package of its own beneath this one, which registers
@@ -128,13 +129,22 @@ func (b Builder) Text(j int, field []byte) { b.b.text(j, string(field)) }
 
 // Date gives a column that is read as days its field of a type that is a date: YYYY-MM-DD, whatever
 // form a mapping says that dates in text have.
-func (b Builder) Date(j int, field []byte) { b.b.put(j, b.b.formed(j, "", string(field))) }
+func (b Builder) Date(j int, field []byte) {
+	if k := b.b.kept; k != nil {
+		b.b.put(j, k.index(Typed{string(field), true}))
+		return
+	}
+	b.b.put(j, b.b.formed(j, "", string(field)))
+}
 
 // SetUnit gives the row its unit.
 func (b Builder) SetUnit(field []byte) { b.b.setUnit(string(field)) }
 
 // End checks the row and takes it.
-func (b Builder) End() error { return b.b.end() }
+func (b Builder) End() error {
+	defer b.b.kept.forget()
+	return b.b.end()
+}
 
 // Trim is a column's name without the spaces around it, as names are compared.
 func Trim(name string) string { return trim(name) }
@@ -180,6 +190,9 @@ func (b Builder) Day(j int, since float64) float64 {
 	day := math.Floor(since)
 	if !(day >= float64(firstDay) && day <= float64(lastDay)) {
 		return math.NaN()
+	}
+	if k := b.b.kept; k != nil {
+		return k.index(Typed{time.Unix(int64(day)*86400, 0).UTC().Format(time.DateOnly), true})
 	}
 	return b.b.encoders[j].since(int(day))
 }

@@ -183,11 +183,15 @@ func (m Mapping) Numbers(f From) func(v float64) float64 {
 }
 
 // Dateless returns what reports whether a text of a column of dates is one that stands for a
-// missing value.
-func (m Mapping) Dateless(name string) func(text string) bool {
+// missing value. typed says that the source's type is a date, and text YYYY-MM-DD.
+func (m Mapping) Dateless(name string) func(text string, typed bool) bool {
 	c := newCells(m, []Column{{Name: name}})
 	days, form := c.days(0), m.form(name)
-	return func(text string) bool {
+	return func(text string, typed bool) bool {
+		form := form
+		if typed {
+			form = ""
+		}
 		day, ok := dateIn(form, text)
 		to, coded := days[day]
 		return ok && coded && math.IsNaN(to)

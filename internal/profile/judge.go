@@ -208,8 +208,8 @@ func (s *sight) judge(j int, c *column, p *paste) {
 	if f := s.from[j]; wanted != nil && wanted.texts && (f.Multiply != 0 || f.Add != 0) {
 		s.look(name, AboutUnit, "multiply and add are of columns of numbers: the study reads this one as "+wanted.words()+", and they change nothing")
 	}
-	if c.unused != "" {
-		if wanted != nil && !c.fits {
+	if c.unused != "" && !c.fits {
+		if wanted != nil {
 			s.r.Faults = append(s.r.Faults, Fault{Column: name, What: c.unused, Count: 1})
 		}
 		return
@@ -245,7 +245,7 @@ func (c *column) kind() (kind string, numbers bool) {
 	}
 	numbers = c.values > 0 && c.values >= others
 	switch {
-	case c.unused != "":
+	case c.unused != "" && !c.fits:
 		return "no numbers", numbers
 	case c.values+others == 0:
 		return "empty", numbers

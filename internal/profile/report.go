@@ -110,8 +110,10 @@ func Of(c *siteconfig.Config, d siteconfig.Dataset, spec *proposal.Spec, o datas
 	if err := dataset.Survey(source, d.Unit, o, s); err != nil {
 		return nil, err
 	}
-	if err := s.typed(source); err != nil {
-		return nil, err
+	if !s.r.Lines {
+		if err := s.typed(source, o); err != nil {
+			return nil, err
+		}
 	}
 	s.report(said)
 	return s.r, nil
@@ -137,13 +139,13 @@ type sight struct {
 	values   bool // the header may be a row's values: none of it is said
 	unit     int  // its column; -1 if there is none
 	columns  []*column
-	from     []dataset.From          // of columns
-	numbers  []func(float64) float64 // of columns, what their numbers are to the study
-	label    []string                // the study's names of columns, or the source's; empty: not asked for
-	reads    []*dataset.Reading      // of columns that the study reads as text
-	dateless []func(string) bool     // of columns of dates
-	absent   []string                // columns of the study that the header lacks
-	meant    map[string]int          // columns taken for absent ones
+	from     []dataset.From            // of columns
+	numbers  []func(float64) float64   // of columns, what their numbers are to the study
+	label    []string                  // the study's names of columns, or the source's; empty: not asked for
+	reads    []*dataset.Reading        // of columns that the study reads as text
+	dateless []func(string, bool) bool // of columns of dates
+	absent   []string                  // columns of the study that the header lacks
+	meant    map[string]int            // columns taken for absent ones
 
 	at, of    int
 	unnamed   string       // what may help where the header lacks a column
@@ -175,7 +177,7 @@ func (s *sight) Header(names []string, unit int) {
 	s.broken, s.meant = map[string]*tally{}, map[string]int{}
 	s.columns, s.from, s.label = make([]*column, len(names)), make([]dataset.From, len(names)), make([]string, len(names))
 	s.reads, s.numbers = make([]*dataset.Reading, len(names)), make([]func(float64) float64, len(names))
-	s.dateless = make([]func(string) bool, len(names))
+	s.dateless = make([]func(string, bool) bool, len(names))
 	at := map[string]int{}
 	for j, name := range names {
 		at[name] = j
@@ -310,23 +312,7 @@ func (s *sight) Text(j int, field string) {
 	field = strings.Trim(field, " \t")
 	c.id(field)
 	s.hashed(j, maphash.String(s.seed, field))
-	name, named := s.from[j].Names[field]
-	if named {
-		field = name
-	}
-	v, reason := s.cell(field)
-	if !named && s.reads[j] == nil && len(s.from[j].Names) > 0 {
-		if plain, why := s.plain(field); why == "" && !math.IsNaN(plain) {
-			v, reason = s.numbers[j](plain), ""
-			named = v != plain
-		}
-	}
-	if lost := s.dateless[j]; lost != nil && !named && lost(field) {
-		v, reason = math.NaN(), ""
-	}
-	if r := s.reads[j]; r != nil && len(r.Levels) > 0 && math.IsNaN(v) && dataset.Padded(field) && !slices.Contains(s.mapping.MissingValues, field) {
-		v, reason = dataset.Mapping{}.Cell()(field) // as the study reads it: 09, where 9 is missing
-	}
+	field, v, reason, named := s.read(j, field, false)
 	if reason != "" || !math.IsNaN(v) {
 		s.texted(j, field, reason, named)
 	}
@@ -340,6 +326,30 @@ func (s *sight) Text(j int, field string) {
 			c.grouped.add(field, cmp.Or(s.mapping.Decimal, "."))
 		}
 	}
+}
+
+// read returns a field of a column in the study's words, and its number: NaN of one that stands for
+// a missing value, or why it is neither. named says that agent.toml has a name for it, and date
+// that the source's type is a date.
+func (s *sight) read(j int, field string, date bool) (word string, v float64, reason string, named bool) {
+	name, named := s.from[j].Names[field]
+	if named {
+		field = name
+	}
+	v, reason = s.cell(field)
+	if !named && s.reads[j] == nil && len(s.from[j].Names) > 0 {
+		if plain, why := s.plain(field); why == "" && !math.IsNaN(plain) {
+			v, reason = s.numbers[j](plain), ""
+			named = v != plain
+		}
+	}
+	if lost := s.dateless[j]; lost != nil && !named && lost(field, date) {
+		v, reason = math.NaN(), ""
+	}
+	if r := s.reads[j]; r != nil && len(r.Levels) > 0 && math.IsNaN(v) && dataset.Padded(field) && !slices.Contains(s.mapping.MissingValues, field) {
+		v, reason = dataset.Mapping{}.Cell()(field) // as the study reads it: 09, where 9 is missing
+	}
+	return field, v, reason, named
 }
 
 // texted counts a field of a column that the study reads as text, in levels, booleans or dates.

@@ -2,40 +2,47 @@ package profile
 
 import (
 	"errors"
+	"math"
 	"slices"
-	"strings"
 
 	"covey/internal/dataset"
 )
 
-// errEnough is of the kind that drivers pass on.
-var errEnough = &dataset.Error{Reason: "the types are known"}
-
-// typed finds out which columns that are no numbers are what the study reads them as: levels, true
-// or false, or dates. For the others there is the reason. The error is of cells that cannot be
-// read.
-func (s *sight) typed(source dataset.Source) error {
-	source.Mapping.Columns = nil // by the source's own names
+// typed looks at the columns of a source that is no text which the study reads as levels, as true
+// or false, or as dates: at their cells' texts, as of a text file. Of a column whose type cannot be
+// read so there is the reason. The error is of rows that cannot be read.
+func (s *sight) typed(source dataset.Source, o dataset.ReadOptions) error {
 	var q dataset.Request
 	var at []int
 	for j, c := range s.columns {
-		if c != nil && c.unused != "" && s.reads[j] != nil {
+		if c != nil && s.reads[j] != nil {
 			r := *s.reads[j]
 			r.Indicator = false
 			at, q.Readings = append(at, j), append(q.Readings, r)
-			q.Columns = append(q.Columns, dataset.Column{Name: strings.Trim(s.header[j], " \t"), Scale: 1})
+			q.Columns = append(q.Columns, dataset.Column{Name: dataset.Trim(s.header[j]), Scale: 1})
 		}
 	}
+	if s.unit >= 0 {
+		q.Unit = dataset.Trim(s.header[s.unit])
+	}
+	source.Mapping.Columns = nil // by the source's own names
 	q.Missing = dataset.MissingDropFaulty
 	for len(at) > 0 {
-		_, err := dataset.Stream(source, q, dataset.ReadOptions{}, func(dataset.Block) error { return errEnough })
+		shown := false
+		err := dataset.SurveyTexts(source, q, o, func(row, unit int, cells []dataset.Typed) {
+			shown = true
+			s.at, s.of = row, unit
+			for i, cell := range cells {
+				s.typedCell(at[i], cell)
+			}
+		})
 		e, ok := errors.AsType[*dataset.Error](err)
 		i := -1
-		if ok && e.Schema == dataset.SchemaFormat {
+		if ok && e.Schema == dataset.SchemaFormat && !shown {
 			i = slices.IndexFunc(q.Columns, func(c dataset.Column) bool { return c.Name == e.Column })
 		}
 		if i < 0 {
-			if err != nil && !errors.Is(err, errEnough) && s.r.Rows > 0 {
+			if err != nil && s.r.Rows > 0 {
 				return err
 			}
 			break
@@ -47,4 +54,27 @@ func (s *sight) typed(source dataset.Source) error {
 		s.columns[j].fits = true
 	}
 	return nil
+}
+
+// typedCell takes a cell of a column that the study reads as text. Of one whose type is a number's
+// [sight.Number] took the number.
+func (s *sight) typedCell(j int, cell dataset.Typed) {
+	c := s.columns[j]
+	field, v, reason, named := s.read(j, cell.Text, cell.Date)
+	gone := reason == "" && math.IsNaN(v)
+	if !gone {
+		s.texted(j, field, reason, named || cell.Date)
+	}
+	switch {
+	case c.unused == "":
+		if reason != "" { // what names make of a number
+			c.text(field, s.of)
+		}
+	case reason != "":
+		c.other(field, s.isLevel(j, field), s.at, s.of)
+	case gone:
+		c.without(s.at)
+	default:
+		s.number(j, v, field)
+	}
 }
