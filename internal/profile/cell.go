@@ -1,14 +1,19 @@
 package profile
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
 	"covey/internal/dataset"
 )
 
-// stands are texts that exports write for a missing value, in lower case.
-var stands = []string{"null", "n/a", "na", "#n/a", "#na", "-", "--", ".", "none", "nil", "?", "missing", "unknown", "nd", "n.d.", "k.a.", "#value!", "#div/0!", "#null!"}
+// stands are texts that exports write for a missing value, in lower case and without blanks.
+var stands = []string{
+	"null", "n/a", "na", "n.a.", "#n/a", "#na", "<na>", "nat", "-", "--", "---", ".", "..", "none", "nil", "?", "??", "missing", "unknown", "notknown", "notdone", "notavailable", "notapplicable", "nd", "n.d.",
+	"k.a.", "keineangabe", "n.b.", "unbekannt", "fehlt", "fehlend", "nichterhoben", "inconnu", "manquant", "desconocido", "sconosciuto", "onbekend",
+	"#value!", "#div/0!", "#null!", "#ref!", "#name?", "#num!", "#nv", "#wert!", "#bezug!", "#zahl!", // a spreadsheet's errors
+}
 
 // mostBlank bounds the bytes of other blanks around one, such as a no-break space, which
 // missing_values have to name, too.
@@ -28,6 +33,7 @@ const (
 	isMeasured = "number with a unit"
 	isDate     = "date"
 	isTruth    = "true or false"
+	isInfinite = "infinity"
 )
 
 // notNumber returns the kind of a cell that is no number, by its form. stand is the text of stands
@@ -36,14 +42,14 @@ func notNumber(field string) (kind, stand string) {
 	whole := dataset.Trim(field)
 	field = strings.TrimSpace(field)
 	lower := strings.ToLower(field)
-	for _, s := range stands {
-		if lower == s && len(whole) <= len(field)+mostBlank {
-			return isStand, whole
-		}
+	if len(whole) <= len(field)+mostBlank && slices.Contains(stands, unspaced(lower)) {
+		return isStand, whole
 	}
 	switch lower {
 	case "true", "false", "yes", "no", "t", "f", "y", "n", "ja", "nein", "oui", "non", "wahr", "falsch":
 		return isTruth, ""
+	case "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity", "∞", "-∞":
+		return isInfinite, ""
 	}
 	switch {
 	case field == "":

@@ -27,7 +27,8 @@ var remedies = map[string]string{
 	isMeasured: "write the number alone in the export",
 	isDate:     `ask for as = "days since 2000-01-01" in the study`,
 	isTruth:    `names = { ... } of the column, or ask for as = "boolean" in the study`,
-	isText:     "names = { ... } of the column, or ask for levels in the study",
+	isText:     "names = { ... } of the column, missing_values for a text that stands for a missing value, or ask for levels in the study",
+	isInfinite: "leave such cells empty in the export",
 }
 
 // report sums up what was seen. said is the mapping of agent.toml, without guesses.
@@ -81,7 +82,7 @@ func (s *sight) report(said dataset.Mapping) {
 	s.repeats()
 	s.marks(paste)
 	if r.Unit != "" && s.unit < 0 && s.unnamed == "" {
-		paste.notes = append(paste.notes, fmt.Sprintf(`# %s = "its name in the file"`, key(r.Unit)))
+		paste.whose(r.Unit, s.whose)
 	}
 	for _, name := range s.absent {
 		if _, ok := s.meant[name]; !ok {
@@ -204,7 +205,7 @@ func (s *sight) judge(j int, c *column, p *paste) {
 	name := s.label[j]
 	wanted := s.wanted(name)
 	kind, numbers := c.kind()
-	s.r.Columns = append(s.r.Columns, s.shown(j, c, kind, wanted))
+	s.r.Columns = append(s.r.Columns, s.shown(j, c, kind, numbers, wanted))
 	if f := s.from[j]; wanted != nil && wanted.texts && (f.Multiply != 0 || f.Add != 0) {
 		s.look(name, AboutUnit, "multiply and add are of columns of numbers: the study reads this one as "+wanted.words()+", and they change nothing")
 	}
@@ -258,7 +259,7 @@ func (c *column) kind() (kind string, numbers bool) {
 }
 
 // shown is what a report shows of a column.
-func (s *sight) shown(j int, c *column, kind string, wanted *want) Column {
+func (s *sight) shown(j int, c *column, kind string, numbers bool, wanted *want) Column {
 	out := Column{Name: s.label[j], Kind: kind, Values: c.values, Missing: c.missing, Quantiles: c.quantiles()}
 	if out.Quantiles != nil {
 		out.Sample = c.sampled()
@@ -266,7 +267,8 @@ func (s *sight) shown(j int, c *column, kind string, wanted *want) Column {
 	if s.header[j] != out.Name && !s.values {
 		out.From = s.header[j]
 	}
-	if kind == isText || kind == isTruth || wanted != nil && len(c.levels) > 0 && !wanted.number {
+	asked := wanted != nil && !wanted.number
+	if kind == isText || kind == isTruth || len(c.levels) > 0 && (asked || numbers) {
 		out.Levels, out.Rarer, out.More = shownLevels(c)
 	}
 	return out
@@ -472,17 +474,25 @@ func (l *proposedLine) renamed(name string, c *column, wanted *want, p *paste) {
 // the number of rows: fewer may be wards or devices, with many rows each.
 const leastIDs = 20
 
-// identifier warns of a column that says whose a row is, where the data set has no unit.
+// identifier warns of a column that says whose a row is, where the data set has no unit, or has it
+// under another name.
 func (s *sight) identifier(j int, c *column) {
 	if len(c.ids) < 2 || c.manyIDs {
 		return
 	}
-	name := s.header[j]
+	name, n := s.header[j], s.r.Rows
 	if s.values {
 		name = fmt.Sprint("field ", j+1)
 	}
-	if n := s.r.Rows; len(c.ids) < n && (len(c.ids) >= leastIDs || 4*len(c.ids) > n) {
-		s.look(name, AboutID, fmt.Sprintf("looks like an id, and unit is not set: %d different ones in %d rows. %s", len(c.ids), n, severalText))
+	text := fmt.Sprintf("looks like an id%%s: %d different ones in %d rows", len(c.ids), n)
+	switch {
+	case s.r.Unit != "" && (len(c.ids) >= leastIDs || 4*len(c.ids) > n):
+		s.look(name, AboutID, fmt.Sprintf(text, "")+fmt.Sprintf(". Is it the unit, %s?", key(s.r.Unit)))
+		if !s.values && dataset.Nameable(name) {
+			s.whose = append(s.whose, name)
+		}
+	case len(c.ids) < n && (len(c.ids) >= leastIDs || 4*len(c.ids) > n):
+		s.look(name, AboutID, fmt.Sprintf(text, ", and unit is not set")+". "+severalText)
 	}
 }
 

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,7 +135,7 @@ func TestLinesToFillIn(t *testing.T) {
 	r := profiled(t, text.String(), "unit = \"patient_id\"\n[dataset.columns]\ncrp = \"Lab CRP\"\n", spec)
 	paste := strings.Join(r.Paste, "\n")
 	for _, want := range []string{
-		`# patient_id = "its name in the file"`,
+		`# patient_id = "Fall-Nr"  # if it says whose a row is`,
 		`# crp = { from = "Lab CRP", names = { "99" = "NA", "<0.5" = "?" } }`,
 		"# if these stand for a missing value in this column; half the limit, say, in place of ?",
 		`# sex = { names = { "1" = "?", "2" = "?" } }  # each one of "F", "M"`,
@@ -143,6 +144,12 @@ func TestLinesToFillIn(t *testing.T) {
 		if !strings.Contains(paste, want) {
 			t.Errorf("no line %s", want)
 		}
+	}
+	if got := looks(r, AboutID); got != `column "Fall-Nr": looks like an id: 200 different ones in 200 rows. Is it the unit, patient_id?` {
+		t.Error(got)
+	}
+	if crp := r.Columns[0]; !slices.Equal(crp.Levels, []Level{{"<0.5", 20}}) || crp.Rarer != 1 {
+		t.Errorf("texts among numbers: %+v", crp)
 	}
 	for _, never := range []string{"<0.3", "0.25", "grade"} {
 		if strings.Contains(paste, never) {

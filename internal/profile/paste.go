@@ -109,6 +109,16 @@ func (p *paste) open(name string, f dataset.From, names map[string]string, texts
 	p.notes = append(p.notes, "# "+columnLine(name, f)+"  # each "+into)
 }
 
+// whose adds notes: the unit's name in the file, one of those that may be it.
+func (p *paste) whose(unit string, names []string) {
+	if len(names) == 0 {
+		p.notes = append(p.notes, fmt.Sprintf(`# %s = "its name in the file"`, key(unit)))
+	}
+	for _, name := range names {
+		p.notes = append(p.notes, fmt.Sprintf("# %s = %s  # if it says whose a row is", key(unit), quote(name)))
+	}
+}
+
 // columnLine is a column's line of agent.toml.
 func columnLine(name string, f dataset.From) string {
 	if f.Name == name {

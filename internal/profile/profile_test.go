@@ -179,6 +179,7 @@ func TestNotNumber(t *testing.T) {
 		"44.72\u00a0": isPadded, "\u202f1,5": isPadded, "74.66 €": isMeasured, "€ 12": isMeasured, "$1,234.50": isMeasured, "$": isText,
 		"27.1 kg/m²": isMeasured, "5%": isMeasured, "38°C": isMeasured, "12mg": isMeasured, "<5": isCompared, "> 100": isCompared, "≤0,3": isCompared, "~7": isCompared,
 		"2024-05-31": isDate, "31.05.2024": isDate, "5/31/24": isDate, "2024-05-31 12:00": isDate, "NULL": isStand, "n/a": isStand, "-": isStand, ".": isStand, "#N/A": isStand,
+		"k. A.": isStand, "N. a.": isStand, "keine Angabe": isStand, "<NA>": isStand, "#NV": isStand, "kA": isText, "inf": isInfinite, "-Infinity": isInfinite,
 		"yes": isTruth, "FALSE": isTruth, "male": isText, "12 Main Street, Springfield": isText, "<": isText, "+": isText, "é": isText, "a1": isText, "\u00a0": isText,
 	} {
 		if got, _ := notNumber(cell); got != want {
@@ -192,7 +193,7 @@ func FuzzCell(f *testing.F) {
 	for _, cell := range []string{"1,5", "1.5", "1,234", "(5)", "$5", "\u22125", "<5", "27 kg", "2024-05-31", "\u00a0", "-", "<", "1 "} {
 		f.Add(cell)
 	}
-	kinds := []string{isText, isStand, isComma, isGrouped, isEither, isPoint, isSigned, isPadded, isCompared, isMeasured, isDate, isTruth}
+	kinds := []string{isText, isStand, isComma, isGrouped, isEither, isPoint, isSigned, isPadded, isCompared, isMeasured, isDate, isTruth, isInfinite}
 	f.Fuzz(func(t *testing.T, cell string) {
 		kind, stand := notNumber(cell)
 		if !slices.Contains(kinds, kind) || (stand != "") != (kind == isStand) {

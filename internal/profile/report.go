@@ -146,6 +146,7 @@ type sight struct {
 	dateless []func(string, bool) bool // of columns of dates
 	absent   []string                  // columns of the study that the header lacks
 	meant    map[string]int            // columns taken for absent ones
+	whose    []string                  // columns that may be the unit, where that is absent
 
 	at, of    int
 	unnamed   string       // what may help where the header lacks a column
@@ -403,7 +404,7 @@ func (s *sight) Number(j int, v float64) {
 	case math.IsNaN(v):
 		s.without(j)
 	case math.IsInf(v, 0):
-		c.other("infinite", false, s.at, s.of)
+		c.other("infinity", false, s.at, s.of)
 	default:
 		c.id(strconv.FormatFloat(v, 'g', -1, 64))
 		s.number(j, v, "")
