@@ -263,14 +263,20 @@ func (t *csvTable) next() (fields []string, line int, err error) {
 		return nil, line, &Error{File: t.path, Row: before + 1, Reason: "a blank line", record: true}
 	}
 	if bad {
-		reason := `a quoted field is not closed, or text follows its closing quote (")`
-		if errors.Is(fault.Err, csv.ErrBareQuote) {
+		at, reason := fault.Line, `a quoted field is not closed, or text follows its closing quote (")`
+		switch {
+		case errors.Is(fault.Err, csv.ErrBareQuote):
 			reason = `a quote (") inside a field that does not begin with one`
+		case fault.Line > fault.StartLine:
+			at, reason = fault.StartLine, reasonOver
 		}
-		return nil, line, &Error{File: t.path, Row: t.base + fault.Line, Reason: reason, record: true}
+		return nil, line, &Error{File: t.path, Row: t.base + at, Reason: reason, record: true}
 	}
 	return fields, line, nil
 }
+
+// reasonOver is why a record is none that may hold other rows.
+const reasonOver = `a quoted field goes on over the next lines and is not closed, or text follows its closing quote (")`
 
 // row returns the next record that is a row or should be one: those at the end that are not are
 // held back. It is good until the next call.
@@ -283,7 +289,8 @@ func (t *csvTable) row() (record, error) {
 		if err == nil && len(fields) != len(t.names) {
 			err = &Error{File: t.path, Row: line, Reason: fmt.Sprintf("%d fields, the header has %d", len(fields), len(t.names)), record: true}
 		}
-		if t.last == 0 {
+		// skip_last must not pass over rows that a quote holds without a word
+		if e, ok := err.(*Error); t.last == 0 || ok && e.Reason == reasonOver {
 			return record{fields, line, err}, nil
 		}
 		t.ahead = append(t.ahead, record{slices.Clone(fields), line, err})

@@ -130,7 +130,7 @@ func TestBadInput(t *testing.T) {
 		{"short row", "a,b\n1,2\n3\n", "line 3: 1 fields, the header has 2", "", 3, true},
 		{"long row", "a,b\n1,2,3\n", "line 2: 3 fields, the header has 2", "", 2, true},
 		{"bare quote", "a,b\n1,2\n3,x\"41.5\n", `line 3: a quote (") inside a field that does not begin with one`, "", 3, true},
-		{"open quote", "a,b\n1,\"2\n3,4\n", `line 3: a quoted field is not closed, or text follows its closing quote (")`, "", 3, true},
+		{"open quote", "a,b\n1,\"2\n3,4\n", `line 2: a quoted field goes on over the next lines and is not closed, or text follows its closing quote (")`, "", 2, true},
 		{"text after quote", "a,b\n\"41\"5,2\n", `line 2: a quoted field is not closed, or text follows its closing quote (")`, "", 2, true},
 		{"blank line first", "\na,b\n1,2\n", "line 1: a blank line", "", 1, true},
 		{"blank line between", "a,b\n1,2\n\n3,4\n", "line 3: a blank line", "", 3, true},

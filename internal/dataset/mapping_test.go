@@ -113,6 +113,7 @@ func TestMappingFaults(t *testing.T) {
 		"header below a preamble":         {"x\na,c\n1,2\n", Mapping{SkipRows: 1}, `line 2, column "b": none of the header's 2 fields has this name`},
 		"too long a preamble":             {"a,b\n1,2\n", Mapping{SkipRows: 4}, "has no lines after those that skip_rows passes over"},
 		"all rows are a footer":           {"a,b\n1,2\n", Mapping{SkipLast: 3}, "no rows follow the header"},
+		"rows that a quote holds":         {"a,b\n1,2\n\"3,4\n5,6\n7,8\n", Mapping{SkipLast: 1}, "line 3: " + reasonOver},
 		"a fault before the footer":       {"a,b\n1,2,3\n4,5\nTOTAL\n", Mapping{SkipLast: 1}, "line 2: 3 fields, the header has 2"},
 		"a name that is not there":        {"a,c\n1,2\n", Mapping{Columns: map[string]From{"b": {Name: "B"}}}, `line 1, column "b": from "B": none of the header's 2 fields has this name`},
 		"one column twice":                {"a,c\n1,2\n", Mapping{Columns: map[string]From{"b": {Name: "a"}}}, `column "b": comes from "a", and so does "a"`},

@@ -20,8 +20,9 @@ type Surveyor interface {
 	// Text and Number are the row's field of a column; NaN is a missing number.
 	Text(column int, field string)
 	Number(column int, v float64)
-	// Broken is a record that is no row.
-	Broken(at int, reason string)
+	// Broken is a record that is no row; over says that it goes over several lines, and may hold
+	// rows.
+	Broken(at int, reason string, over bool)
 }
 
 // Survey shows a source to see, from its first row to its last. Of the source's mapping only what
@@ -118,7 +119,7 @@ func (t *csvTable) survey(who int, see Surveyor) error {
 			return err
 		}
 		if e, ok := r.err.(*Error); ok {
-			see.Broken(e.Row, e.Reason)
+			see.Broken(e.Row, e.Reason, e.Reason == reasonOver)
 			continue
 		}
 		of := n

@@ -59,7 +59,7 @@ func guessEncoding(said dataset.Encoding, head []byte, cut bool) dataset.Encodin
 		}
 		said = ""
 	}
-	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) || unmarked(head) {
 		return dataset.UTF16
 	}
 	if cut { // maybe within a character
@@ -78,6 +78,18 @@ func guessEncoding(said dataset.Encoding, head []byte, cut bool) dataset.Encodin
 		return dataset.UTF8
 	}
 	return said
+}
+
+// unmarked reports whether every other byte is mostly 0, as in little-endian UTF-16 without a byte
+// order mark.
+func unmarked(head []byte) bool {
+	zeros := 0
+	for i := 1; i < len(head); i += 2 {
+		if head[i] == 0 {
+			zeros++
+		}
+	}
+	return len(head) >= 4 && 4*zeros > len(head)
 }
 
 // mostJoined is how many lines a record of quoted fields may have to be seen as one.
@@ -193,9 +205,32 @@ func guessFields(m dataset.Mapping, lines []string) dataset.Mapping {
 		m.Separator = string(best)
 	}
 	if m.SkipRows == 0 {
+		if trails(after, best, preamble) {
+			preamble--
+		}
 		m.SkipRows = strings.Count(strings.Join(after[:preamble], ""), "\n") // it counts lines
 	}
 	return m
+}
+
+// trails reports whether the line at is a row's, and the one before the header with a separator
+// more or less at its end, as in a table whose rows alone end with one.
+func trails(lines []string, comma rune, at int) bool {
+	if at == 0 {
+		return false
+	}
+	number := func(line string) bool {
+		r := csv.NewReader(strings.NewReader(line))
+		r.Comma, r.LazyQuotes = comma, true
+		fields, err := r.Read()
+		return err == nil && slices.ContainsFunc(fields, func(field string) bool {
+			field = dataset.Trim(field)
+			return field != "" && numeral(field) == len(field)
+		})
+	}
+	fields, _ := countFields(lines[at-1:at+1], comma)
+	apart := fields[1] - fields[0]
+	return fields[0] > 1 && (apart == 1 || apart == -1) && number(lines[at]) && !number(lines[at-1])
 }
 
 // guessMarks finds the decimal mark and the one between thousands, where they are not said and no

@@ -51,6 +51,8 @@ func TestAnotherEncoding(t *testing.T) {
 		{dataset.UTF16, "a\x00\n\x00", dataset.UTF16},
 		{"", text, ""},
 		{"", narrow, dataset.Windows1252},
+		{"", "a\x00,\x00b\x00\n\x001\x00,\x002\x00\n\x00", dataset.UTF16}, // without a mark
+		{"", "age,town\n40,Ba\x00sel\n", ""},
 	} {
 		if got := guessText(dataset.Mapping{Encoding: c.said}, []byte(c.file), false).Encoding; got != c.want {
 			t.Errorf("%q, said to be %q, is %q, want %q", c.file, c.said, got, c.want)
@@ -123,6 +125,38 @@ func TestGroupsAmongCommasAreNoFractions(t *testing.T) {
 	}
 	if got := strings.Join(r.Paste, "\n"); got != `# thousands = ","  # if "," is a mark between thousands` {
 		t.Errorf("paste %q", got)
+	}
+}
+
+// TestSeparatorAtTheEnd: where rows end with a separator and the header does not, or the other way
+// round, the header stays one: skip_rows would make a row of it. Lines above a header of numbers
+// are passed over.
+func TestSeparatorAtTheEnd(t *testing.T) {
+	rows := strings.Repeat("1,2.5,x,\n", 20)
+	for text, want := range map[string]int{
+		"age,kg,ward\n" + rows:                0,
+		"a title\nage,kg,ward\n" + rows:       1,
+		"age,kg,ward,\n" + rows:               0,
+		"a title\n" + rows:                    1,
+		"age,kg,ward,,\n" + rows:              0,
+		"made by hand\n400,401,402,\n" + rows: 1,
+	} {
+		if m := guessText(dataset.Mapping{}, []byte(text), false); m.SkipRows != want {
+			t.Errorf("%q: skip_rows = %d, want %d", text[:20], m.SkipRows, want)
+		}
+	}
+}
+
+// TestOpenQuoteIsNoFooter: a quote that is not closed holds all rows that follow. It is told where
+// it opens, and not taken for a line of notes.
+func TestOpenQuoteIsNoFooter(t *testing.T) {
+	rows := strings.Repeat("1,2\n5,6\n", 15)
+	r := profiled(t, "a,b\n"+rows+"\"3,4\n"+rows, "", nil)
+	if len(r.Faults) != 1 || r.Faults[0].First != 32 || !strings.Contains(r.Faults[0].What, "goes on over the next lines") || r.Paste != nil || r.Look != nil {
+		t.Errorf("%+v", r)
+	}
+	if r := profiled(t, "a,b\n"+rows+"\"made by hand\n", "", nil); !strings.Contains(strings.Join(r.Paste, " "), "skip_last = 1") {
+		t.Errorf("a line of notes: %+v", r)
 	}
 }
 

@@ -32,8 +32,9 @@ func near(name string, header []string) []string {
 			}
 		}
 	}
-	more(func(h string) bool { return synonymous(words(h), words(name)) })
 	want := plain(name)
+	more(func(h string) bool { return plain(h) == want && dataset.Nameable(h) }) // and what nobody sees, such as a no-break space
+	more(func(h string) bool { return synonymous(words(h), words(name)) })
 	more(func(h string) bool {
 		have := plain(h)
 		// Short names of a letter's difference are often others, such as two pressures.

@@ -262,9 +262,9 @@ func TestProfileOfParquet(t *testing.T) {
 
 // Names that are near, the nearest first; a value where a name should be is not one.
 func TestNear(t *testing.T) {
-	header := []string{"Age (years)", "AGE_AT_ADMISSION", "Kreatinin", "Größe [cm]", "41.5", "sex", "Geschlecht", "temperature"}
+	header := []string{"Age (years)", "AGE_AT_ADMISSION", "Kreatinin", "Größe [cm]", "41.5", "sex", "Geschlecht", "temperature", "\u200bhr\u00a0"}
 	for name, want := range map[string][]string{
-		"age": {"Age (years)", "AGE_AT_ADMISSION"}, "creatinine": {"Kreatinin"}, "height_cm": {"Größe [cm]"}, "41": nil, "temp_c": {"temperature"}, "potassium": nil,
+		"age": {"Age (years)", "AGE_AT_ADMISSION"}, "creatinine": {"Kreatinin"}, "height_cm": {"Größe [cm]"}, "41": nil, "temp_c": {"temperature"}, "potassium": nil, "hr": {"\u200bhr\u00a0"},
 	} {
 		if got := near(name, header); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -435,13 +435,14 @@ func (s *sight) number(j int, v float64, field string) {
 }
 
 // Broken implements dataset.Surveyor.
-func (s *sight) Broken(at int, reason string) {
+func (s *sight) Broken(at int, reason string, over bool) {
 	if s.broken[reason] == nil {
 		s.reasons = append(s.reasons, reason)
 	}
 	count(s.broken, reason, at)
-	s.begin()
-	s.foot()
+	if s.begin(); !over {
+		s.foot()
+	}
 }
 
 // begin begins a record.
