@@ -41,8 +41,11 @@ func (s *sight) report(said dataset.Mapping) {
 		}
 	}
 	for _, reason := range s.reasons {
-		t := s.broken[reason]
-		r.Faults = append(r.Faults, Fault{What: reason, Count: t.count, First: t.first})
+		t, do := s.broken[reason], ""
+		if strings.Contains(reason, " fields, the header has ") {
+			do = "see whether these lines end with a separator that the header lacks, or have one in a text without quotes"
+		}
+		r.Faults = append(r.Faults, Fault{What: reason, Count: t.count, First: t.first, Do: do})
 	}
 	if r.Unit != "" && s.unit < 0 {
 		r.Faults = append(r.Faults, Fault{Column: r.Unit, What: fmt.Sprintf("the unit: none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(r.Unit), Do: cmp.Or(s.unnamed, fmt.Sprintf("below [dataset.columns]: %s = \"its name in the file\"", key(r.Unit)))})

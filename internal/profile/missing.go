@@ -92,11 +92,13 @@ func (s *sight) codes(j int, c *column, p *paste) (alone []string) {
 		switch {
 		case also == "":
 			p.code(code)
-		case len(c.written[i]) > 0:
+		default: // names hold for a number of a typed source, too
 			text += ": it is also a value in " + also
-			alone = append(alone, c.written[i]...)
-		default: // a number of a typed source has no text that names could have
-			text += ": it is also a value in " + also + ". Leave such cells empty in the export"
+			texts := c.written[i]
+			if len(texts) == 0 {
+				texts = []string{code}
+			}
+			alone = append(alone, texts...)
 		}
 		s.look(s.label[j], AboutCode, text)
 	}

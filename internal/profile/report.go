@@ -353,46 +353,6 @@ func (s *sight) read(j int, field string, date bool) (word string, v float64, re
 	return field, v, reason, named
 }
 
-// texted counts a field of a column that the study reads as text, in levels, booleans or dates.
-// reason is why it is no number, and named whether agent.toml has a name for it.
-func (s *sight) texted(j int, field, reason string, named bool) {
-	r, c := s.reads[j], s.columns[j]
-	if r == nil {
-		return
-	}
-	if kind, _ := notNumber(field); reason != "" && kind == isStand {
-		return
-	}
-	v := r.Of(field)
-	if r.As == dataset.Days && !named {
-		v = c.dated(v, field, s.form(j))
-	}
-	if math.IsNaN(v) || len(r.Levels) > 0 && int(v) == len(r.Levels) {
-		c.unread.add(s.at)
-	}
-	if reason == "" && r.As != dataset.Days { // a level, or none, that is written as a number
-		c.text(field, s.of)
-	}
-}
-
-// form is that of a column's dates in text which agent.toml says; empty: YYYY-MM-DD.
-func (s *sight) form(j int) string { return cmp.Or(s.from[j].Dates, s.mapping.Dates) }
-
-// dated takes a text of a column of dates, whose value is v when read as YYYY-MM-DD, and returns
-// its value when read in the form that agent.toml has; NaN is no date.
-func (c *column) dated(v float64, field, form string) float64 {
-	fits := make([]string, 0, len(c.dates))
-	for _, f := range c.dates {
-		if !math.IsNaN(dataset.DateOf(f, field)) {
-			fits = append(fits, f)
-		}
-	}
-	if c.dates = fits; form != "" {
-		return dataset.DateOf(form, field)
-	}
-	return v
-}
-
 // Number implements dataset.Surveyor.
 func (s *sight) Number(j int, v float64) {
 	c := s.columns[j]

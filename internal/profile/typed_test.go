@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -170,4 +171,33 @@ func of(t rapid.TB, dir, file, keys string, spec *proposal.Spec) *Report {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// TestCodeOfATypedColumn: a code that is another column's value has a line of the one column, which
+// the study reads as it reads a text file's.
+func TestCodeOfATypedColumn(t *testing.T) {
+	type row struct {
+		Sys  int64   `parquet:"sys"`
+		Cost float64 `parquet:"cost"`
+	}
+	var rows []row
+	for i := range 2000 {
+		r := row{100 + int64(i%40), float64(i * 7 % 2000)}
+		if i%20 == 0 {
+			r.Sys = 999
+		}
+		rows = append(rows, r)
+	}
+	dir := t.TempDir()
+	if err := parquet.WriteFile(filepath.Join(dir, "icu.parquet"), rows); err != nil {
+		t.Fatal(err)
+	}
+	line := `sys = { names = { "999" = "NA" } }`
+	if r := of(t, dir, "icu.parquet", "", nil); !slices.Contains(r.Paste, "# "+line+"  # if these stand for a missing value in this column") {
+		t.Errorf("no line: %q", r.Paste)
+	}
+	r := of(t, dir, "icu.parquet", "[dataset.columns]\n"+line+"\n", nil)
+	if c := r.Columns[0]; c.Missing != 100 || r.Columns[1].Missing != 0 || len(r.Look) > 0 {
+		t.Errorf("with the line: %+v, %v", c, r.Look)
+	}
 }
