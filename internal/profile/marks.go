@@ -81,7 +81,7 @@ const leastTwins = 20
 func (s *sight) twins() {
 	first := map[uint64]int{}
 	for j, c := range s.columns {
-		if c == nil || s.label[j] == "" || c.unused != "" || s.r.Rows < leastTwins || c.least >= c.most && len(c.levels) < 2 {
+		if c == nil || s.label[j] == "" || c.unused != "" && !c.fits || s.r.Rows < leastTwins || c.least >= c.most && len(c.levels) < 2 {
 			continue
 		}
 		if at, ok := first[c.hash]; ok {

@@ -3,6 +3,7 @@ package profile
 import (
 	"cmp"
 	"errors"
+	"hash/maphash"
 	"math"
 	"slices"
 
@@ -65,6 +66,9 @@ func (s *sight) typedCell(j int, cell dataset.Typed) {
 	gone := reason == "" && math.IsNaN(v)
 	if !gone {
 		s.texted(j, field, reason, named || cell.Date)
+	}
+	if c.unused != "" {
+		c.hash = c.hash*mixing + maphash.String(s.seed, cell.Text)
 	}
 	switch {
 	case c.unused == "":

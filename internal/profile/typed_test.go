@@ -31,6 +31,7 @@ type held struct {
 	Well  *bool   `parquet:"well,optional"`
 	Seen  *string `parquet:"seen,optional"`
 	Dated *int32  `parquet:"dated,optional,date"`
+	Twin  *string `parquet:"twin,optional"`
 }
 
 // record is the row as a text file has it.
@@ -41,7 +42,7 @@ func (h held) record() []string {
 		}
 		return *p
 	}
-	out := []string{h.Unit, text(h.Sex), "", text(h.Ill), "", text(h.Seen), ""}
+	out := []string{h.Unit, text(h.Sex), "", text(h.Ill), "", text(h.Seen), "", text(h.Twin)}
 	if h.Code != nil {
 		out[2] = strconv.FormatInt(*h.Code, 10)
 	}
@@ -89,6 +90,7 @@ missing = "fill"
 columns = [
   { name = "sex", levels = ["F", "M"] }, { name = "code", levels = ["1", "2"] },
   { name = "ill", as = "boolean" }, { name = "well", as = "boolean" },
+  { name = "twin", levels = ["F", "M"] },
   { name = "seen", as = "days since 2000-01-01" }, { name = "dated", as = "days since 2000-01-01" },
 ]
 `))
@@ -110,9 +112,12 @@ columns = [
 		sex, ill := some("sex", "F", "M", "f", "Male", "NULL", "k.A.", "9", "-9", "NA", " F "), some("ill", "ja", "nein", "yes", "0", "n/a", "9")
 		seen := some("seen", "2024-05-31", "31.05.2024", "1.6.2024", "05/31/2024", "9999-12-31", "unknown", "2024-05-31 08:30")
 		var rows []held
-		n := rapid.IntRange(40, 80).Draw(t, "rows")
+		n, odd := rapid.IntRange(40, 80).Draw(t, "rows"), rapid.Bool().Draw(t, "twins")
 		for i := range n {
 			h := held{Unit: fmt.Sprint("p", i), Sex: sex(), Ill: ill(), Seen: seen()}
+			if h.Twin = h.Sex; odd && i == n/2 {
+				h.Twin = nil
+			}
 			if v := rapid.Int64Range(-1, 3).Draw(t, "code"); v >= 0 {
 				h.Code = &v
 			}
@@ -128,7 +133,7 @@ columns = [
 		if err := parquet.WriteFile(filepath.Join(dir, "icu.parquet"), rows); err != nil {
 			t.Fatal(err)
 		}
-		records := [][]string{{"person", "sex", "code", "ill", "well", "seen", "dated"}}
+		records := [][]string{{"person", "sex", "code", "ill", "well", "seen", "dated", "twin"}}
 		for _, h := range rows {
 			records = append(records, h.record())
 		}
