@@ -15,7 +15,7 @@ func (s Source) Recipe(q Request) [32]byte {
 		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(v))))
 		h.Write([]byte(v))
 	}
-	word("covey rows 3") // counts up when the same bytes become other rows
+	word("covey rows 4") // counts up when the same bytes become other rows
 	s.describe(word)
 	word(q.Unit)
 	word(string(q.Missing))

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -29,6 +30,7 @@ type cursor struct {
 	buffer []float64
 	words  [][]byte
 	text   []byte
+	uuid   bool // texts are UUIDs, which are spelled as in other formats
 
 	ones    []byte // memory of levels and values.index
 	indices []int32
@@ -274,12 +276,26 @@ func (c *cursor) texts(n int) ([][]byte, error) {
 		}
 		var word []byte
 		if c.levels == nil || c.levels[c.row] == 1 {
-			word = c.word()
+			if word = c.word(); c.uuid {
+				word = c.spelled(word)
+			}
 		}
 		c.row++
 		c.words = append(c.words, word)
 	}
 	return c.words, nil
+}
+
+// spelled returns a UUID's text, good as long as other texts.
+func (c *cursor) spelled(id []byte) []byte {
+	from := len(c.text)
+	for _, part := range [][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
+		if len(c.text) > from {
+			c.text = append(c.text, '-')
+		}
+		c.text = hex.AppendEncode(c.text, part)
+	}
+	return c.text[from:len(c.text):len(c.text)]
 }
 
 // word returns the next value as text: a dictionary's own bytes, which stay, or a copy, as a page's

@@ -149,6 +149,28 @@ func opaque(typ parquet.Type) bool {
 	return c != nil && (*c == deprecated.Decimal || *c == deprecated.Interval)
 }
 
+// isUUID reports whether a type's bytes are a UUID's.
+func isUUID(typ parquet.Type) bool {
+	l := typ.LogicalType()
+	if l == nil || typ.Kind() != parquet.FixedLenByteArray || typ.Length() != 16 {
+		return false
+	}
+	_, ok := l.Value.(*format.UUIDType)
+	return ok
+}
+
+// nameless says why a column cannot name units by its type; empty if it can. Names are compared
+// without the blanks around them, which a number's bytes may look like.
+func nameless(typ parquet.Type) string {
+	switch kind := typ.Kind(); {
+	case kind == parquet.Int96:
+		return "an INT96 cannot be the unit"
+	case (kind == parquet.ByteArray || kind == parquet.FixedLenByteArray) && opaque(typ) && !isUUID(typ):
+		return "its type is bytes that are not text, and cannot be the unit (write a decimal as INT64 or as text)"
+	}
+	return ""
+}
+
 // unfit says why a column's type cannot be read as it is asked for; empty if it can be.
 func unfit(typ parquet.Type, r dataset.Reading, text bool) string {
 	switch kind := typ.Kind(); {

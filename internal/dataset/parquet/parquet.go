@@ -130,8 +130,8 @@ func (t *parquetTable) read(b dataset.Builder) error {
 		if who, err = t.find(b.Unit()); err != nil {
 			return err
 		}
-		if k := who.Type().Kind(); k == parquet.Int96 {
-			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: b.Unit(), Reason: "an INT96 cannot be the unit"}
+		if why := nameless(who.Type()); why != "" {
+			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: b.Unit(), Reason: why}
 		}
 	}
 	// A file may lie about its rows: a value has a bit, and a row is of d values.
@@ -150,7 +150,7 @@ func (t *parquetTable) read(b dataset.Builder) error {
 		}
 	}
 	if who != nil {
-		columns, cursors = append(columns, who), append(cursors, &cursor{pages: t.pages(who)})
+		columns, cursors = append(columns, who), append(cursors, &cursor{pages: t.pages(who), uuid: isUUID(who.Type())})
 	}
 	for i := range t.file.Metadata().RowGroups {
 		group := &t.file.Metadata().RowGroups[i]

@@ -1,0 +1,69 @@
+package parquet
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"covey/internal/dataset"
+)
+
+// TestParquetUUIDs: a unit that a file holds as a UUID's bytes is named as in a text file, with a
+// dictionary and without. Bytes that begin or end like blanks are those of another.
+func TestParquetUUIDs(t *testing.T) {
+	type row struct {
+		ID [16]byte `parquet:"id,uuid"`
+		A  float64  `parquet:"a"`
+	}
+	type indexed struct {
+		ID [16]byte `parquet:"id,uuid,dict"`
+		A  float64  `parquet:"a"`
+	}
+	ids := [][16]byte{{0: 0xab, 6: 0x40, 15: 0x20}, {0: 0xab, 6: 0x40, 15: 0x09}, {0: 0x20, 15: 1}, {0: 0xab, 6: 0x40, 15: 0x20}}
+	want := []string{"ab000000-0000-4000-0000-000000000020", "ab000000-0000-4000-0000-000000000009", "20000000-0000-0000-0000-000000000001", "ab000000-0000-4000-0000-000000000020"}
+	var rows []row
+	var words []indexed
+	for i, id := range ids {
+		rows, words = append(rows, row{id, float64(i)}), append(words, indexed{id, float64(i)})
+	}
+	for _, path := range []string{writeParquet(t, rows), writeParquet(t, words)} {
+		var got []string
+		_, err := dataset.Stream(dataset.Source{Path: path}, dataset.Request{Columns: []dataset.Column{{Name: "a", Scale: 1}}, Unit: "id", Missing: dataset.MissingError}, dataset.ReadOptions{}, func(b dataset.Block) error {
+			got = append(got, b.Units...)
+			return nil
+		})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q, want %q; %v", got, want, err)
+		}
+	}
+}
+
+// TestParquetUnitsOfBytes: a decimal's bytes are no name. Two that end with bytes of blanks would
+// be one unit.
+func TestParquetUnitsOfBytes(t *testing.T) {
+	node := parquet.Decimal(0, 20, parquet.FixedLenByteArrayType(9))
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := parquet.NewWriter(f, parquet.NewSchema("t", parquet.Group{"a": double, "id": node}))
+	for i, last := range []byte{0x20, 0x09} {
+		id := parquet.FixedLenByteArrayValue([]byte{0, 0, 0, 0, 0, 0, 0, 1, last})
+		if _, err := w.WriteRows([]parquet.Row{{aDouble(i).Level(0, 0, 0), id.Level(0, 0, 1)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	info, err := dataset.Inspect(dataset.Source{Path: path}, "id", dataset.ReadOptions{})
+	if e, ok := errors.AsType[*dataset.Error](err); !ok || e.Schema != dataset.SchemaFormat || !strings.Contains(e.Reason, "cannot be the unit") {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
