@@ -275,7 +275,7 @@ func (t *csvTable) next() (fields []string, line int, err error) {
 	return fields, line, nil
 }
 
-// reasonOver is why a record is none that may hold other rows.
+// reasonOver is the fault of a record that may hold other rows.
 const reasonOver = `a quoted field goes on over the next lines and is not closed, or text follows its closing quote (")`
 
 // row returns the next record that is a row or should be one: those at the end that are not are

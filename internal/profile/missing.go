@@ -89,10 +89,9 @@ func (s *sight) codes(j int, c *column, p *paste) (alone []string) {
 		code, t := codeText(i), c.coded[i]
 		text := fmt.Sprintf("%s %s, the first at %s %d: does it stand for a missing value? missing_values holds in every column", plural(t.count, "value is "+code+",", "values are "+code+","), d.why, placed(s.r.Lines), t.first)
 		also := s.elsewhere(i)
-		switch {
-		case also == "":
+		if also == "" {
 			p.code(code)
-		default: // names hold for a number of a typed source, too
+		} else { // names hold for a number of a typed source, too
 			text += ": it is also a value in " + also
 			texts := c.written[i]
 			if len(texts) == 0 {

@@ -6,7 +6,7 @@ package mutants
 // of a plan that came as JSON.
 func init() {
 	tables = append(tables, []mutant{
-		{"raw: a profile says nothing of texts that are no level", 0, []edit{{"internal/profile/report.go",
+		{"raw: a profile says nothing of texts that are no level", 0, []edit{{"internal/profile/typed.go",
 			"c.unread.add(s.at)",
 			"_ = s.at"}}, in("profile", "TestProfileOfReadings"), killer{}},
 		{"raw: a profile pastes a name for another", 0, []edit{{"internal/profile/near.go",
