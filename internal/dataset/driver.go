@@ -142,8 +142,9 @@ func (b Builder) SetUnit(field []byte) { b.b.setUnit(string(field)) }
 
 // End checks the row and takes it.
 func (b Builder) End() error {
-	defer b.b.kept.forget()
-	return b.b.end()
+	err := b.b.end()
+	b.b.kept.forget()
+	return err
 }
 
 // Trim is a column's name without the spaces around it, as names are compared.
