@@ -24,6 +24,10 @@ type Prediction struct {
 	// EveryRow reports that the study leaves rows with a missing value out, and that it is
 	// simulated as if no row had one: public sizes do not say how many have.
 	EveryRow bool `json:"every_row_kept,omitempty"`
+	// Few reports that the units are fewer than results have figures for. Such studies capture less
+	// than is simulated, so a case's Median is of fewLoss times the loss that is simulated, and its
+	// Lowest is at most a blind guess, whatever the worst simulated study captured.
+	Few bool `json:"few_units,omitempty"`
 	// Outside is where such predictions were not held against studies.
 	Outside []string `json:"outside,omitempty"`
 }
@@ -32,12 +36,15 @@ type Prediction struct {
 // only the rows that are kept are in them.
 const everyRow = "rows with a missing value are left out, but this prediction assumes that every row is kept: if a share s is kept, noise and sampling are those of s·n units"
 
+// fewText is said of studies of few units.
+var fewText = fmt.Sprintf("studies of fewer than %d units capture less than is simulated: %g times the simulated loss is predicted, and the worst may capture no more than a blind guess", leastUnits, fewLoss)
+
 // Case is one member of the family.
 type Case struct {
 	Fall   float64 `json:"s"`
 	Method string  `json:"method"`
 	Median float64 `json:"captured_median"`
-	Lowest float64 `json:"captured_lowest"` // of the simulated runs
+	Lowest float64 `json:"captured_lowest"` // of the simulated runs; of [Prediction.Few] at most Blind
 	// Blind is what components picked without looking capture on average: of few columns, or of
 	// many components, a large share that says nothing.
 	Blind float64 `json:"captured_blind"`
@@ -77,9 +84,7 @@ func Predict(p *study.Plan) (*Prediction, error) {
 	for _, fall := range falls {
 		out.Cases = append(out.Cases, f.at(fall, 1))
 	}
-	if p.N < leastUnits { // of so few, histograms are read in part, which is not simulated
-		out.Outside = append(out.Outside, fmt.Sprintf("fewer than %d units, where studies capture less than is simulated: they are taken to lose %g times as much, and in the worst case to capture what a blind guess does", leastUnits, fewLoss))
-	}
+	out.Few = p.N < leastUnits // histograms are read in part, which is not simulated
 	if p.D > mostColumns {
 		out.Outside = append(out.Outside, fmt.Sprintf("more than %d columns", mostColumns))
 	}
@@ -93,10 +98,14 @@ func Predict(p *study.Plan) (*Prediction, error) {
 func (a *Prediction) Lines() []string {
 	slow, steep := a.Cases[0], a.Cases[len(a.Cases)-1]
 	worst := slices.MinFunc(a.Cases, func(a, b Case) int { return cmp.Compare(a.Lowest, b.Lowest) })
+	lowest := fmt.Sprintf("the worst of %d simulated studies captures %s", predictRuns*len(a.Cases), percent(worst.Lowest))
+	if a.Few {
+		lowest = fewText
+	}
 	out := []string{
 		fmt.Sprintf("captures about %s of the variance that as many components could where the spectrum falls slowly (eigenvalues 1/(1+%g·j)), %s where it falls steeply (1/(1+%g·j)); a blind guess %s and %s",
 			percent(slow.Median), slow.Fall, percent(steep.Median), steep.Fall, percent(slow.Blind), percent(steep.Blind)),
-		fmt.Sprintf("the worst of %d simulated studies captures %s; less where a third of the rows, or fewer, carry a direction of their own, or columns are skewed or heavy-tailed", predictRuns*len(a.Cases), percent(worst.Lowest)),
+		lowest + "; less where a third of the rows, or fewer, carry a direction of their own, or columns are skewed or heavy-tailed",
 	}
 	for _, what := range a.Outside {
 		out = append(out, what+": outside what such predictions were checked against")

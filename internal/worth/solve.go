@@ -26,6 +26,8 @@ type Solution struct {
 	// some case has none.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+	// Few is as of a [Prediction], of some of the cases.
+	Few bool `json:"few_units,omitempty"`
 	// Outside says what of the answer lies outside what predictions were held against.
 	Outside []string `json:"outside,omitempty"`
 	Learned bool     `json:"learned_constants,omitempty"`
@@ -117,14 +119,10 @@ func (a *Solution) hold(s *solver) {
 		if f.plan.D > mostColumns {
 			a.Outside = append(a.Outside, fmt.Sprintf("more than %d columns", mostColumns))
 		}
-		if a.Open != SolveUnits && f.plan.N < leastUnits {
-			a.Outside = append(a.Outside, fmt.Sprintf("fewer than %d units", leastUnits))
-		}
+		a.Few = a.Open != SolveUnits && f.plan.N < leastUnits
 		break
 	}
-	if a.Open == SolveUnits && a.Low > 0 && a.Low < leastUnits {
-		a.Outside = append(a.Outside, fmt.Sprintf("fewer than %d units", leastUnits))
-	}
+	a.Few = a.Few || a.Open == SolveUnits && a.Low > 0 && a.Low < leastUnits
 	if a.Open == SolveEpsilon && a.Low > 0 && (a.Low < heldEpsilonLeast || max(a.Low, a.High) > heldEpsilonMost) {
 		a.Outside = append(a.Outside, fmt.Sprintf("ε outside %g to %g", heldEpsilonLeast, heldEpsilonMost))
 	}
@@ -303,6 +301,9 @@ func (a *Solution) Lines() []string {
 		out = append(out, text)
 	}
 	out = append(out, "this is the median of simulated studies of normal rows: a spectrum that falls faster needs less, few rows with a direction of their own, heavy tails and a slower spectrum more; `simulate` tries it on rows")
+	if a.Few {
+		out = append(out, fewText)
+	}
 	for _, what := range a.Outside {
 		out = append(out, fmt.Sprintf("%s: outside what such predictions were checked against", what))
 	}

@@ -146,11 +146,14 @@ func TestSolveIsMonotone(t *testing.T) {
 	}
 }
 
-// TestSolveSaysWhatIsOutside: a number of units below those that were compared with studies is
-// reported as such.
-func TestSolveSaysWhatIsOutside(t *testing.T) {
+// TestSolveSaysFewUnits: of an answer below the units that results have figures for, it is said
+// what is predicted there.
+func TestSolveSaysFewUnits(t *testing.T) {
 	got, _ := solve(t, spec(4, 3, proposal.MethodAuto), 6000, SolveUnits, 0.7)
-	if len(got.Outside) == 0 || !strings.Contains(strings.Join(got.Lines(), "\n"), "fewer than 2000 units: outside") {
+	if !got.Few || !strings.Contains(strings.Join(got.Lines(), "\n"), "1.5 times the simulated loss is predicted") {
+		t.Errorf("%+v", got)
+	}
+	if got, _ = solve(t, spec(4, 3, proposal.MethodAuto), 6000, SolveEpsilon, 0.7); got.Few || strings.Contains(strings.Join(got.Lines(), "\n"), "1.5 times") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -142,7 +142,7 @@ func init() {
 			{"internal/worth/sentence.go", "or single columns are skewed or heavy-tailed, ", ""},
 		}, in("simulate", "TestOutsideThePromise"), killer{}},
 		{"worth: few units are predicted like many", 0, []edit{
-			{"internal/worth/predict.go", "if p.N < leastUnits {", "if p.N < 0 {"},
+			{"internal/worth/predict.go", "out.Few = p.N < leastUnits", "out.Few = false"},
 		}, in("worth", "TestPredictionOfFewUnits"), killer{}},
 		{"worth: a clipped number of rows is not told", 0, []edit{
 			{"internal/worth/sentence.go", "if text := limited(r); text != \"\" {", "if text := limited(r); text == \"none\" {"},
