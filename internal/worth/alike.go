@@ -15,8 +15,10 @@ const (
 	// 2,200 to 20,000 rows of which six to nine tenths were equal, studies captured 0.2 to 0.5, no
 	// bound held, and explained variances were down to a thousandth of the rows'.
 	mostAlike = 0.3
-	// Where there may be no others, by so many standard deviations, nothing is hidden.
-	allButSure = 3
+	// Where there may be no others, by so many standard deviations of a bin, nothing is hidden.
+	// Columns of two values, each as often, make rows of one length, which the noise of a released
+	// center spreads over up to oneLength bins on each side.
+	allButSure, oneLength = 3, 2
 	// aboveAlike times the upper edge of such a bin, a clip of variances is not theirs.
 	aboveAlike = 64
 
@@ -52,12 +54,21 @@ func alike(p *study.Plan, r *result.Result) bool {
 		}
 		for j := 1; j < len(h.Noised); j++ { // rows that were left out are in the lowest bin
 			some := h.share(j)-surely*h.noise() > mostAlike+fullest(degrees, float64(h.octave))
-			if all := h.share(j)+allButSure*h.noise() >= 1; some && !all && clip < aboveAlike*study.BinEdge(j) {
+			if some && !h.has(j) && clip < aboveAlike*study.BinEdge(j) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// has reports whether bin j and those beside it may have all rows.
+func (h histogram) has(j int) bool {
+	share := 0.0
+	for i := max(1, j-oneLength); i <= min(len(h.Noised)-1, j+oneLength); i++ {
+		share += h.share(i)
+	}
+	return share+allButSure*h.noise() >= 1
 }
 
 // fullest is the largest share of normal rows that a bin of squared lengths has, at most, of rows

@@ -2,9 +2,13 @@ package worth
 
 import (
 	"math"
+	"slices"
 	"testing"
 
+	"covey/internal/noise"
 	"covey/internal/proposal"
+	"covey/internal/result"
+	"covey/internal/study"
 )
 
 // TestAlikeRows: where most rows are one row, noise can hide the others, and nothing is said of
@@ -29,6 +33,33 @@ func TestAlikeRows(t *testing.T) {
 			if bought := c.variance == proposal.VariancePrivate; want && bought && (len(got.Shown(r).VarianceRatio) > 0 || !says(got, uncountedSentence)) {
 				t.Errorf("%v, %g alike: variances pass for those of all rows: %q", c, share, got.Sentences)
 			}
+		}
+	}
+}
+
+// TestOneLength: rows of one length that the center's noise spreads over neighboring bins are all of
+// the rows, and hide none. Where a tenth of the rows are elsewhere, however few in a bin, or the
+// bins are apart, noise may hide others.
+func TestOneLength(t *testing.T) {
+	p, _ := planned(t, spec(8, 1, proposal.MethodCovariance), 9000)
+	query := slices.IndexFunc(p.Queries, func(q study.Query) bool { return q.Kind == study.KindHistogram && q.Of == study.KindTotal })
+	const spread, bin, n = 40, 60, 9000
+	for name, c := range map[string]struct {
+		at   map[int]float64 // shares of the rows, by bins
+		want bool
+	}{
+		"one bin":         {map[int]float64{bin: 1}, false},
+		"three bins":      {map[int]float64{bin - 1: 0.15, bin: 0.7, bin + 1: 0.15}, false},
+		"nine tenths":     {map[int]float64{bin - 1: 0.4, bin: 0.5}, true},
+		"two, wide apart": {map[int]float64{bin: 0.6, bin + 3: 0.4}, true},
+	} {
+		rng := seeded(5)
+		rel := study.Release{Query: query, Kind: study.KindHistogram, Units: n, Grid: 1, Sigma: noise.Sigma(spread * 1024), Noised: make([]int64, study.HistogramBins)}
+		for j := range rel.Noised {
+			rel.Noised[j] = int64(n*c.at[j] + spread*rng.NormFloat64())
+		}
+		if got := alike(p, &result.Result{N: n, D: 8, K: 1, Releases: []study.Release{rel}}); got != c.want {
+			t.Errorf("%s: alike %v", name, got)
 		}
 	}
 }
