@@ -15,7 +15,7 @@ type LeftOut struct {
 func (l LeftOut) Words() string {
 	switch l.Why {
 	case standardize.Constant:
-		return "its noised counts show one value: it may have others, if it lies hundreds of their deviations from 0"
+		return "its noised counts show one value: it may have others, if these are rare, or if all lie hundreds of their deviations from 0"
 	case study.OutJoined:
 		return "it is rare by its noised count, and its rows count as the column's other"
 	case study.OutRare:

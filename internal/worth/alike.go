@@ -68,7 +68,7 @@ func (h histogram) has(j int) bool {
 	for i := max(1, j-oneLength); i <= min(len(h.Noised)-1, j+oneLength); i++ {
 		share += h.share(i)
 	}
-	return share+allButSure*h.noise() >= 1
+	return max(share, h.share(j))+allButSure*h.noise() >= 1 // neighbors may have noise alone
 }
 
 // fullest is the largest share of normal rows that a bin of squared lengths has, at most, of rows

@@ -37,8 +37,8 @@ func TestAlikeRows(t *testing.T) {
 	}
 }
 
-// TestOneLength: rows of one length that the center's noise spreads over neighboring bins are all of
-// the rows, and hide none. Where a tenth of the rows are elsewhere, however few in a bin, or the
+// TestOneLength: rows of one length that the center's noise spreads over neighboring bins are all
+// of the rows, and hide none. Where a tenth of the rows are elsewhere, however few in a bin, or the
 // bins are apart, noise may hide others.
 func TestOneLength(t *testing.T) {
 	p, _ := planned(t, spec(8, 1, proposal.MethodCovariance), 9000)

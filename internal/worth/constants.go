@@ -3,6 +3,7 @@ package worth
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"covey/internal/proposal"
@@ -23,7 +24,7 @@ const (
 
 const constantsWhy = "a unit of measurement or an offset may be wrong at a site"
 
-// doubted says which given constants released values speak against.
+// doubted says which constants released values speak against.
 func doubted(p *study.Plan, r *result.Result) []string {
 	spec := p.Proposal.Spec
 	given := func(j int) bool { // offset 0 and scale 1 say nothing of a column: it is taken as it is
@@ -32,17 +33,17 @@ func doubted(p *study.Plan, r *result.Result) []string {
 		return at.Level < 0 && !at.Gap && c.Standardize != proposal.StandardizePrivate && (c.Offset != 0 || c.Scale != 1)
 	}
 	var out, far []string
+	if names := spiked(p, r); len(names) > 0 {
+		out = append(out, fmt.Sprintf("Learned scales are in doubt for %s: one value is frequent there, or noise hides the others. Such a scale can be a hundredth of the column's standard deviation, so that its scores show nothing else, or a million times it, so that the column plays no part. Give these columns a scale, or levels.", listed(names)))
+	}
 	noise := normal95 * math.Sqrt(centerVariance(r))
 	for j, v := range r.Mean {
 		if given(j) && math.Abs(v)-noise > farMean {
 			far = append(far, fmt.Sprintf("%q (%.1f scales)", r.Columns[j], v))
 		}
 	}
-	if more := len(far) - mostDoubted; more > 0 {
-		far = append(far[:mostDoubted], fmt.Sprintf("%d more", more))
-	}
 	if len(far) > 0 {
-		out = append(out, fmt.Sprintf("Released means lie far from their offsets for %s: %s.", strings.Join(far, ", "), constantsWhy))
+		out = append(out, fmt.Sprintf("Released means lie far from their offsets for %s: %s.", listed(far), constantsWhy))
 	}
 	all := len(r.LeftOut) == 0
 	for j := range r.Columns {
@@ -62,4 +63,12 @@ func doubted(p *study.Plan, r *result.Result) []string {
 		}
 	}
 	return out
+}
+
+// listed joins names, of more than mostDoubted the first ones and a count.
+func listed(names []string) string {
+	if more := len(names) - mostDoubted; more > 0 {
+		names = append(slices.Clone(names[:mostDoubted]), fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }

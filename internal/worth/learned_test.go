@@ -132,6 +132,37 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 	}
 }
 
+// TestScalesInDoubt: a learned scale that may be another's is told of whatever else is said of the
+// study, in its doubts too; a plain column's is not.
+func TestScalesInDoubt(t *testing.T) {
+	for _, c := range []struct {
+		scale, variance float64
+		narrow, want    bool
+	}{{2, 0.9, false, false}, {2, 0.1, false, true}, {2, 0.9, true, true}, {0, 0.1, true, false}} {
+		if misscaled(c.scale, c.variance, c.narrow) != c.want {
+			t.Errorf("%+v", c)
+		}
+	}
+	coded := func(j int, z float64) float64 { // 1, and 2 for one in 120
+		switch {
+		case j != 2:
+			return 5 + z
+		case z > 2.4:
+			return 2
+		}
+		return 1
+	}
+	for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {
+		for want, column := range map[bool]func(int, float64) float64{true: coded, false: plain} {
+			p, r := correlated(23, column).run(t, learnedSpec(8, 1, method), 60_000)
+			got, said := of(t, p, r), fmt.Sprintf("Learned scales are in doubt for %q:", r.Columns[2])
+			if says(got, said) != want || strings.Contains(strings.Join(got.Verdict(r).Doubts, " "), said) != want {
+				t.Errorf("%s, coded %v: %q", method, want, got.Sentences)
+			}
+		}
+	}
+}
+
 // TestScalesThatNoTotalSet: variances that are divided by scales which are too small are said to be
 // too large, beside whatever interval; not where the total set the scales.
 func TestScalesThatNoTotalSet(t *testing.T) {
@@ -330,7 +361,8 @@ func TestSkewedTogether(t *testing.T) {
 		other := *r
 		other.Releases = slices.Clone(r.Releases)
 		rel := &other.Releases[last]
-		rel.Noised = make([]int64, len(rel.Noised))
+		rel.Noised = slices.Clone(rel.Noised) // means, and then squares, which stay
+		clear(rel.Noised[:8])
 		for j := range c.columns {
 			rel.Noised[j] = int64(c.by * math.Sqrt2 * rel.Tau() * float64(rel.Units) / rel.Grid)
 		}

@@ -174,7 +174,7 @@ func moved(seen []round) []float64 {
 	for _, s := range seen[max(0, len(seen)-3):] {
 		q := orthonormal(s.z)
 		least := gram(s.x, q)
-		values, _ := jacobi(product(least))
+		values, _ := linalg.Jacobi(product(least))
 		c := math.Sqrt(max(0, min(1, values[len(values)-1])))
 		out = append(out, math.Acos(c)*180/math.Pi)
 	}
@@ -186,7 +186,7 @@ func moved(seen []round) []float64 {
 func scaleOf(seen []round) float64 {
 	var all []float64
 	for _, s := range seen[max(0, len(seen)-3):] {
-		values, _ := jacobi(symmetric(gram(s.x, s.z)))
+		values, _ := linalg.Jacobi(symmetric(gram(s.x, s.z)))
 		sum := 0.0
 		for _, v := range values {
 			sum += v
@@ -210,7 +210,7 @@ func features(seen []round, output [][]float64) []float64 {
 	}
 	for _, s := range seen[first:] {
 		xz := gram(s.x, s.z)
-		values, u := jacobi(symmetric(xz))
+		values, u := linalg.Jacobi(symmetric(xz))
 		for i, v := range values {
 			out = append(out, v/theta)
 			zu := make([]float64, d)
@@ -253,7 +253,7 @@ func apart(seen []round) []float64 {
 	x = append(x, orthonormal(seen[len(seen)-1].z))
 	k, n := float64(len(x[0])), len(x)
 	between := func(t, s int) (span, worst float64) {
-		values, _ := jacobi(product(gram(x[t], x[s])))
+		values, _ := linalg.Jacobi(product(gram(x[t], x[s])))
 		sum := 0.0
 		for _, v := range values {
 			sum += v

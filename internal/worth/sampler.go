@@ -3,6 +3,8 @@ package worth
 import (
 	"math"
 	"math/rand/v2"
+
+	"covey/internal/linalg"
 )
 
 // sampler is how n rows differ from their law: by a symmetric normal matrix S with E[Sij²] = ai
@@ -51,7 +53,7 @@ func (s *sampler) add(rng *rand.Rand, x, y [][]float64) {
 				}
 			}
 		}
-		size, u := jacobi(left)
+		size, u := linalg.Jacobi(left)
 		for e := range k {
 			scale := math.Sqrt(max(0, size[e]))
 			for l := range s.root {

@@ -14,6 +14,9 @@ import (
 // clipSentence is always said: no released value shows what the clip hid.
 const clipSentence = "This does not cover what the clip hides: a row beyond the clip counts as a shorter one. If a third of the rows, or fewer, carry a direction of their own, or single columns are skewed or heavy-tailed, as costs and laboratory values often are, the components can miss it and the bounds can be wrong, with no sign of either."
 
+// meaningSentence is always said: sums are over what each site takes a column for.
+const meaningSentence = "A column that one site has in another unit of measurement, with another sign or with another meaning may show nowhere here, and no bound covers it: compare how sites define their columns."
+
 // pairsSentence is for studies of differences between two rows of one site. If the sites' means
 // differ, all rows together have other components: of those, such a study captured 0.28 where its
 // bound was 0.99.
@@ -130,7 +133,7 @@ func (out *Report) sayComponents(r *result.Result) {
 func (out *Report) sayColumns(r *result.Result) {
 	tell := out.tell
 	if text := r.LearnedText(); text != "" {
-		tell("%s. A scale is the standard deviation of values clipped at 2 to 4 scales: below the column's own if its tails are heavy, and wrong if a site has the column in another unit of measurement, which nothing here shows.", capital(text))
+		tell("%s. A scale is the standard deviation of values clipped at 2 to 4 scales: below the column's own if its tails are heavy.", capital(text))
 	}
 	if text := r.ScalesText(); text != "" && r.ExplainedVariance != nil {
 		tell("%s. Their intervals do not cover this.", capital(text))
@@ -193,6 +196,7 @@ func (out *Report) sayDoubts(p *study.Plan, r *result.Result, why string) {
 	if out.Share != nil && !spans(r) {
 		tell("%s", repeatsSentence)
 	}
+	tell("%s", meaningSentence)
 	tell("%s", clipSentence)
 }
 

@@ -202,7 +202,7 @@ func (s *shape) rounds(rng *rand.Rand, w *world, size float64) []round {
 			}
 		}
 		if s.k > 1 { // the clip bounds a block by its norm, and so its strong directions more
-			_, u := jacobi(symmetric(gram(x, y)))
+			_, u := linalg.Jacobi(symmetric(gram(x, y)))
 			y = times(y, conjugate(u, w.damp))
 		}
 		sampling.add(rng, x, y)
@@ -235,7 +235,7 @@ func (s *shape) made(w *world, seen []round) draw {
 func (s *shape) output(seen []round) [][]float64 {
 	if !s.pooled {
 		last := seen[len(seen)-1].z
-		_, u := jacobi(gram(last, last))
+		_, u := linalg.Jacobi(gram(last, last))
 		return orthonormal(times(last, u))
 	}
 	half := seen[len(seen)/2:]
@@ -257,7 +257,7 @@ func (s *shape) output(seen []round) [][]float64 {
 			}
 		}
 		q = next
-		_, u := jacobi(gram(q, q))
+		_, u := linalg.Jacobi(gram(q, q))
 		q = orthonormal(times(q, u))
 	}
 	return q
