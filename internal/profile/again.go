@@ -18,8 +18,9 @@ type again struct {
 	row   uint64          // of the row under way
 	gap   bool            // it has a missing value
 	begun bool
-	rows  int  // without a missing value
-	left  uint // bits of a hash that are 0 in those of seen: of too many rows a part is looked at
+	rows  int            // without a missing value
+	often map[uint64]int // hashes of frequent rows, and of how many at least (Misra and Gries 1982)
+	left  uint           // bits of a hash that are 0 in those of seen: of too many rows a part is looked at
 }
 
 // mostSeen is how many different rows are looked at.
@@ -28,10 +29,11 @@ const mostSeen = mostIDs
 // next ends a row and begins another.
 func (a *again) next() {
 	if a.seen == nil {
-		a.seen = map[uint64]bool{}
+		a.seen, a.often = map[uint64]bool{}, map[uint64]int{}
 	}
 	if a.begun && !a.gap {
 		a.rows++
+		a.count(a.row)
 		if bits.TrailingZeros64(a.row) >= int(a.left) {
 			_, old := a.seen[a.row]
 			a.seen[a.row] = old
@@ -42,6 +44,60 @@ func (a *again) next() {
 		}
 	}
 	a.row, a.gap, a.begun = 0, false, true
+}
+
+// mostOften is of how many different rows are counted: one that a larger part of the rows has than
+// one of so many is among them.
+const mostOften = 200
+
+// count counts a row, or where others have all counters takes one off each.
+func (a *again) count(row uint64) {
+	if _, counted := a.often[row]; counted || len(a.often) < mostOften {
+		a.often[row]++
+		return
+	}
+	for other, n := range a.often {
+		if a.often[other] = n - 1; n == 1 {
+			delete(a.often, other)
+		}
+	}
+}
+
+// sameRows of the rows, more than independent columns would have, are asked about where they are
+// one row.
+const sameRows = 0.03
+
+// same asks about rows that are one row, as of records that were filled in. Divided by their
+// lengths, short ones count like others, and a twentieth of them shows in no result.
+func (s *sight) same() {
+	a, rich, chance, most := s.again, false, 1.0, 0
+	for j, c := range s.columns {
+		switch {
+		case c == nil || s.label[j] == "":
+		case c.unused != "": // nobody saw its cells
+			return
+		default:
+			different, common := commonest(c.sample)
+			rich = rich || different >= leastRich
+			chance *= common
+		}
+	}
+	for _, n := range a.often {
+		most = max(most, n)
+	}
+	if part := float64(most) / float64(max(1, a.rows)); rich && most >= leastUnits && part > chance+sameRows {
+		s.look("", AboutSame, fmt.Sprintf("about %.0f%% of the rows have the same values in all of these columns: are they measurements? Such rows can be taken for a component, and a result may not show it; leave them out if they are none", 100*part))
+	}
+}
+
+// commonest returns how many different values a sample has, and the share of the most common one: 1
+// where nothing is known.
+func commonest(sample []float64) (different int, share float64) {
+	if len(sample) == 0 {
+		return 0, 1
+	}
+	_, cells := counted(slices.Sorted(slices.Values(sample)))
+	return len(cells), float64(slices.Max(cells)) / float64(len(sample))
 }
 
 // Rows are taken for repeated if so many of the different ones come several times, and so many

@@ -53,6 +53,37 @@ func TestRepeatedPeople(t *testing.T) {
 	}
 }
 
+// TestSameRows: the site is asked about rows that are one row, of however many others, and neither
+// about fewer nor about what independent columns of few values have by chance.
+func TestSameRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for name, c := range map[string]struct {
+		filled int // every so many rows
+		flags  bool
+		want   string
+	}{"a twentieth": {20, false, "about 5% of the rows"}, "a fifth": {5, false, "about 20% of the rows"}, "one in a hundred": {100, false, ""}, "none": {1 << 30, false, ""}, "rare flags": {1 << 30, true, ""}} {
+		var text strings.Builder
+		text.WriteString("age,kg,flag\n")
+		for i := range 4000 {
+			age, kg := 50+16*rng.NormFloat64(), 80+10*rng.NormFloat64()
+			switch {
+			case i%c.filled == c.filled-1:
+				text.WriteString("0,0,0\n")
+			case c.flags && i%10 > 0: // costs of a few
+				fmt.Fprintf(&text, "0,0,%d\n", i%30/29)
+			case c.flags:
+				fmt.Fprintf(&text, "%.3f,0,0\n", kg)
+			default:
+				fmt.Fprintf(&text, "%.3f,%.3f,%d\n", age, kg, rng.IntN(2))
+			}
+		}
+		got := looks(profiled(t, text.String(), "", nil), AboutSame)
+		if (got != "") != (c.want != "") || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // TestRepeatsOfManyRows: of more different rows than are looked at, those that come again at the
 // end still show, in their part.
 func TestRepeatsOfManyRows(t *testing.T) {

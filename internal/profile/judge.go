@@ -83,6 +83,7 @@ func (s *sight) report(said dataset.Mapping) {
 	s.twins()
 	s.kindred()
 	s.repeats()
+	s.same()
 	s.marks(paste)
 	if r.Unit != "" && s.unit < 0 && s.unnamed == "" {
 		paste.whose(r.Unit, s.whose)

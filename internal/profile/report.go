@@ -59,6 +59,7 @@ const (
 	AboutNames     = "names"   // columns of the file that are not asked for
 	AboutTwin      = "twin"    // two columns that are the same
 	AboutMeasure   = "measure" // units that no values were held against
+	AboutSame      = "same"    // rows that are one row
 	AboutMark      = "mark"    // a decimal mark that may be one between thousands
 )
 

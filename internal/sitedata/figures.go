@@ -23,6 +23,8 @@ const (
 	manyEmpty     = 0.3  // share of rows without a value in a column, where a study keeps them
 	manyOther     = 0.05 // share of rows with a text that is no level
 	mostSame      = 0.95 // share of rows with one value, with central noise
+	mostFrequent  = 0.9  // share of rows with one value, and the farthest middle from 0 in spreads,
+	mostAway      = 500  // that a study learns a scale of
 	farDates      = 10   // distance of a date from the middle half of a column's, in lengths of that, or in years
 )
 
@@ -400,6 +402,12 @@ func (l *look) column(j int, c dataset.Column, as dataset.As) ColumnFigure {
 		add("has dates far from most others, as 1900-01-01 or 9999-12-31 would be: do they stand for missing ones? missing_values in agent.toml names such dates")
 	}
 	if f.Learned { // nothing to compare with
+		switch {
+		case f.Same > mostFrequent:
+			add("has one value on %.3g%% of the rows here, and the study learns its scale: if that is so at all sites, the column may be left out, or divided by another's scale. Its proposer can give it a scale, or levels", 100*f.Same)
+		case spread > 0 && math.Abs(middle) > mostAway*spread:
+			add("lies more than %d of its spreads from 0, as years do, and the study learns its scale: it may be left out as if it had one value. Its proposer can give it a scale, or all sites add the same number", mostAway)
+		}
 		return f
 	}
 	if math.Abs(far) > middleScales {

@@ -1,6 +1,7 @@
 package sitedata
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -53,6 +54,28 @@ func TestLearnedColumnsHaveNoUnit(t *testing.T) {
 	}
 	if s := f.Columns[1].Spread; s < 1400 || s > 1600 { // 5000·√(0.1·0.9)
 		t.Errorf("a spread of %v", s)
+	}
+}
+
+// TestColumnsThatAreHardToLearn: the site is told of columns whose scale a study can learn wrong,
+// or leave out, and of none of which the study gives the scale.
+func TestColumnsThatAreHardToLearn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	rows := &dataset.Rows{Rows: 1000, Units: 1000, D: 3}
+	for i := range rows.Rows {
+		rare := 1.0
+		if i%20 == 0 { // 5%
+			rare = 2
+		}
+		rows.Values = append(rows.Values, rare, 2020+math.Round(2*rng.NormFloat64()), 50+10*rng.NormFloat64())
+	}
+	columns := []dataset.Column{{Name: "yes", Scale: 1}, {Name: "year", Scale: 1}, {Name: "age", Scale: 1}}
+	for _, learned := range []bool{true, false} {
+		said := strings.Join(LookAt(rows, columns, slices.Repeat([]dataset.Reading{{Learned: learned}}, 3)...).Warnings(), "\n")
+		if strings.Contains(said, `column "yes" has one value on 95% of the rows here, and the study learns`) != learned ||
+			strings.Contains(said, `column "year" lies more than 500 of its spreads from 0`) != learned || strings.Count(said, "the study learns its scale") > 2 {
+			t.Errorf("learned %t: %s", learned, said)
+		}
 	}
 }
 

@@ -242,7 +242,7 @@ const groupsSentence = " If rows come in groups with different averages, such as
 
 // zerosSentence is for rows divided by their lengths, of short ones that [astray] does not see
 // (docs/experiments.md).
-const zerosSentence = " If some rows are short and alike, such as rows of zeros, a component can be partly theirs, and the bound too high: a twentieth of the rows goes unseen (in simulations 0.85 captured where the bound was 0.95), and with three components a fifth can."
+const zerosSentence = " If some rows are short and alike, such as rows of zeros, a component can be partly theirs, and the bound too high: a twentieth of the rows goes unseen (in simulations 0.85 captured where the bound was 0.95), and with three components a fifth can. Sites see such rows with \"agent data profile\"."
 
 // logarithmsSentence says what may help against heavy tails.
 const logarithmsSentence = "Where columns are skewed, as costs and counts are, a study of their logarithms has shorter tails; where a code such as -999 stands for a missing value, sites must name it in missing_values."
