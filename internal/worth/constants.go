@@ -33,7 +33,7 @@ func doubted(p *study.Plan, r *result.Result) []string {
 		return at.Level < 0 && !at.Gap && c.Standardize != proposal.StandardizePrivate && (c.Offset != 0 || c.Scale != 1)
 	}
 	var out, far []string
-	if names := spiked(p, r); len(names) > 0 {
+	if names := spiked(p, r, leastVaried); len(names) > 0 {
 		out = append(out, fmt.Sprintf("Learned scales are in doubt for %s: one value is frequent there, or noise hides the others. Such a scale can be a hundredth of the column's standard deviation, so that its scores show nothing else, or a million times it, so that the column plays no part. Give these columns a scale, or levels.", listed(names)))
 	}
 	noise := normal95 * math.Sqrt(centerVariance(r))

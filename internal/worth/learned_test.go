@@ -139,7 +139,7 @@ func TestScalesInDoubt(t *testing.T) {
 		scale, variance float64
 		narrow, want    bool
 	}{{2, 0.9, false, false}, {2, 0.1, false, true}, {2, 0.9, true, true}, {0, 0.1, true, false}} {
-		if misscaled(c.scale, c.variance, c.narrow) != c.want {
+		if misscaled(c.scale, c.variance, leastVaried, c.narrow) != c.want {
 			t.Errorf("%+v", c)
 		}
 	}
