@@ -283,42 +283,91 @@ func (s *krylov) leading(k int) (vectors [][]float64, values []float64, ok bool)
 	return vectors, values, true
 }
 
+// Columns are those of a matrix, which need not lie in memory as floats all together: Read writes
+// numbers from of column j, as many as to has.
+type Columns struct {
+	N, D int // columns, and numbers of each
+	Read func(j, from int, to []float64)
+}
+
+// ColumnsOf are those of vectors of one length.
+func ColumnsOf(vectors [][]float64) Columns {
+	c := Columns{N: len(vectors), Read: func(j, from int, to []float64) { copy(to, vectors[j][from:]) }}
+	if c.N > 0 {
+		c.D = len(vectors[0])
+	}
+	return c
+}
+
+// panel is how many numbers of each column are read at a time: so many that those of a hundred
+// columns stay in a processor's cache.
+const panel = 512
+
+// panels calls see with a part of every column, from one of its numbers on, until all were seen. see
+// may change the part, and must not keep it.
+func (c Columns) panels(see func(from int, part [][]float64)) {
+	part := make([][]float64, c.N)
+	for j := range part {
+		part[j] = make([]float64, min(panel, c.D))
+	}
+	for from := 0; from < c.D; from += panel {
+		for j := range part {
+			part[j] = part[j][:min(panel, c.D-from)]
+			c.Read(j, from, part[j])
+		}
+		see(from, part)
+	}
+}
+
 // LeadingSingular returns the k leading left singular vectors, not normalized, and singular values
 // of the matrix with these columns, by falling size. Its Gram matrix is small: columns are
 // rounds times components, while d may be large. It returns false where they do not converge.
-func LeadingSingular(columns [][]float64, k int) ([][]float64, []float64, bool) {
-	big := 0.0
-	for _, v := range columns {
-		big = max(big, Norm(v))
+func LeadingSingular(columns Columns, k int) ([][]float64, []float64, bool) {
+	big, m := 0.0, columns.N
+	column := make([]float64, columns.D)
+	for j := range m {
+		columns.Read(j, 0, column)
+		big = max(big, Norm(column))
 	}
 	if !(big > 0) || math.IsInf(big, 0) {
 		return make([][]float64, k), make([]float64, k), true
 	}
-	m := len(columns)
-	gram := mat.NewSymDense(m, nil)
-	for i := range columns {
-		for j := i; j < m; j++ {
-			sum := 0.0
-			for l, a := range columns[i] {
-				sum += float64((a / big) * (columns[j][l] / big))
+	sums := make([]float64, m*m)
+	columns.panels(func(_ int, part [][]float64) {
+		for _, v := range part {
+			for l := range v {
+				v[l] /= big
 			}
-			gram.SetSym(i, j, sum)
 		}
-	}
+		for i, a := range part {
+			for j := i; j < m; j++ {
+				sum := sums[i*m+j]
+				for l, b := range part[j] {
+					sum += float64(a[l] * b)
+				}
+				sums[i*m+j] = sum
+			}
+		}
+	})
+	gram := mat.NewSymDense(m, sums) // of the upper half
 	values, w, ok := Eigen(gram)
 	if !ok {
 		return nil, nil, false
 	}
 	vectors, size := make([][]float64, k), make([]float64, k)
 	for i := range k {
-		v := make([]float64, len(columns[0]))
-		for j, c := range columns {
-			f := w.At(j, m-1-i)
-			for l := range v {
-				v[l] += float64(f * c[l])
+		vectors[i], size[i] = make([]float64, columns.D), big*math.Sqrt(max(0, values[m-1-i]))
+	}
+	columns.panels(func(from int, part [][]float64) {
+		for i := range k {
+			v := vectors[i][from:]
+			for j, c := range part {
+				f := w.At(j, m-1-i)
+				for l, x := range c {
+					v[l] += float64(f * x)
+				}
 			}
 		}
-		vectors[i], size[i] = v, big*math.Sqrt(max(0, values[m-1-i]))
-	}
+	})
 	return vectors, size, true
 }

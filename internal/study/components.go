@@ -33,7 +33,7 @@ func (p *Plan) Outputs(steps []Release) (Outputs, error) {
 	last := steps[len(steps)-1]
 	run := p.Queries[last.Query].Run
 	k := p.block
-	lastX, err := leadingColumns(last.columns(p.D), k)
+	lastX, err := leadingColumns(linalg.ColumnsOf(last.columns(p.D)), k)
 	if err != nil {
 		return Outputs{}, err
 	}
@@ -95,20 +95,23 @@ func (p *Plan) Spent(r Release) Release {
 func pooledSteps(steps []Release, d, k int) ([][]float64, error) {
 	half := steps[len(steps)/2:]
 	last := half[len(half)-1].Tau()
-	var columns [][]float64
+	var of []func(from int, to []float64)
 	for _, s := range half {
-		for _, v := range s.columns(d) {
-			for j := range v {
-				v[j] *= last / s.Tau() // relative to the last, to stay in range
-			}
-			columns = append(columns, v)
+		weight := last / s.Tau() // relative to the last, to stay in range
+		for _, read := range s.reads(d) {
+			of = append(of, func(from int, to []float64) {
+				read(from, to)
+				for j := range to {
+					to[j] *= weight
+				}
+			})
 		}
 	}
-	return leadingColumns(columns, k)
+	return leadingColumns(linalg.Columns{N: len(of), D: d, Read: func(j, from int, to []float64) { of[j](from, to) }}, k)
 }
 
 // leadingColumns returns the k leading directions of columns, by falling size.
-func leadingColumns(columns [][]float64, k int) ([][]float64, error) {
+func leadingColumns(columns linalg.Columns, k int) ([][]float64, error) {
 	v, _, ok := linalg.LeadingSingular(columns, k)
 	if !ok {
 		return nil, proposal.FieldErrorf("releases", "the components' eigenvalues do not converge")

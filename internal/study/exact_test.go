@@ -75,7 +75,7 @@ func TestCourseIsExact(t *testing.T) {
 				columns[i][j] = rng.Float64() - 0.5 + 1e6*float64(j%7)
 			}
 		}
-		if vectors, values, ok = linalg.LeadingSingular(columns, 5); !ok {
+		if vectors, values, ok = linalg.LeadingSingular(linalg.ColumnsOf(columns), 5); !ok {
 			t.Fatal("no decomposition")
 		}
 		bits(linalg.Flat(vectors)...)

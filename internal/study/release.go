@@ -130,10 +130,15 @@ func (r Release) Ask() Ask {
 // scaled columns, laid out like X.
 func (r Release) Z() []float64 {
 	z := make([]float64, len(r.Noised))
-	for i, v := range r.Noised {
-		z[i] = float64(v) * r.Grid / float64(max(1, r.Units))
-	}
+	r.z(z, 0)
 	return z
+}
+
+// z writes numbers of Z from one on.
+func (r Release) z(to []float64, from int) {
+	for i, v := range r.Noised[from:][:len(to)] {
+		to[i] = float64(v) * r.Grid / float64(max(1, r.Units))
+	}
 }
 
 // Spread is the noise's standard deviation on each number of Noised. With distributed noise all
@@ -175,6 +180,26 @@ func (r Release) columns(d int) [][]float64 {
 	return columns
 }
 
+// reads are what writes each of columns(d) from one of its numbers on, for sums over many steps: of
+// a block nothing is kept but the release, whose numbers it changes as they are read.
+func (r Release) reads(d int) (of []func(from int, to []float64)) {
+	if len(r.Found) > 0 { // of deflation, whose steps have one column
+		for _, v := range r.columns(d) {
+			of = append(of, func(from int, to []float64) { copy(to, v[from:]) })
+		}
+		return of
+	}
+	for begins := 0; begins < len(r.Noised); begins += d {
+		of = append(of, func(from int, to []float64) {
+			r.z(to, begins+from)
+			if len(r.Scale) > 0 {
+				leave(to, r.Scale[from:][:len(to)])
+			}
+		})
+	}
+	return of
+}
+
 // NoiseToSignal is τ√d over the smallest singular value of a power step's Z of d coordinates, for
 // one component τ√d/‖z‖: what auto and the pages judge by. A Z of less than full rank gives the
 // largest float, which JSON can hold.
@@ -183,7 +208,7 @@ func (r Release) NoiseToSignal(d int) float64 {
 	if k == 0 {
 		return math.MaxFloat64 // no power step
 	}
-	_, s, ok := linalg.LeadingSingular(r.columns(d), k)
+	_, s, ok := linalg.LeadingSingular(linalg.ColumnsOf(r.columns(d)), k)
 	if !ok || !(s[k-1] > 0) {
 		return math.MaxFloat64
 	}
