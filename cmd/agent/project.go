@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -248,43 +247,42 @@ func (c *projectCmd) result(t *terminal) (*result.Result, *study.Plan, *agent.He
 
 // read reads the result of the file, or of the study, if it verifies.
 func (c *projectCmd) read(t *terminal) (*result.Result, *result.Verified, error) {
-	var from io.Reader
-	file, err := os.Open(c.Result)
+	file, err := shared.OpenTwice(c.Result)
 	if errors.Is(err, fs.ErrNotExist) {
 		s, wrong := (ref{c.Result}).resolve(t)
 		if wrong != nil {
 			return nil, nil, shared.Bad("%.80q is neither a file nor a study of this site: %w", c.Result, wrong)
 		}
-		text, err := fetch(t, s)
-		if err != nil {
-			return nil, nil, err
-		}
-		from = bytes.NewReader(text)
-	} else if err != nil {
-		return nil, nil, &shared.InputError{Err: err}
-	} else {
-		defer file.Close()
-		from = &bounded{file, maxResultFile}
+		file, err = fetch(t, s)
 	}
-	r, v, err := result.Read(from)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	r, v, err := result.Read(&bounded{file, maxResultFile})
 	if err != nil {
 		return nil, nil, (&shared.Verify{File: c.Result}).Refuse(t.Terminal, err)
 	}
 	return r, v, nil
 }
 
-// bounded reads so many bytes, and more are an error.
+// bounded reads so many bytes from where it was last sought, and more are an error.
 type bounded struct {
-	from io.Reader
+	io.ReadSeeker
 	left int64
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.from.Read(p)
+	n, err := b.ReadSeeker.Read(p)
 	if b.left -= int64(n); b.left < 0 {
 		return 0, fmt.Errorf("more than %d MiB", maxResultFile>>20)
 	}
 	return n, err
+}
+
+func (b *bounded) Seek(offset int64, whence int) (int64, error) {
+	b.left = maxResultFile
+	return b.ReadSeeker.Seek(offset, whence)
 }
 
 // write makes the file, whole or not at all, and notes its length and hash.

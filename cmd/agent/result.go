@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -62,19 +61,20 @@ func (c *studyResultCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
+	defer file.Close()
 	if t.JSON {
-		_, err := t.Out.Write(file)
+		_, err := io.Copy(t.Out, file)
 		return err
 	}
-	var r result.Result
-	if err := json.Unmarshal(file, &r); err != nil {
+	r, err := result.ReadVerified(file) // by the agent
+	if err != nil {
 		return err
 	}
 	t.Say("The result verifies, and belongs to a study that this site approved.")
-	if err := t.PrintResult(&r); err != nil {
+	if err := t.PrintResult(r); err != nil {
 		return err
 	}
-	standOut(t, &r)
+	standOut(t, r)
 	return nil
 }
 
@@ -87,14 +87,14 @@ func fetched(t *terminal, s agent.StudyDetail) (io.ReadCloser, error) {
 	return body, err
 }
 
-// fetch is fetched in memory.
-func fetch(t *terminal, s agent.StudyDetail) ([]byte, error) {
+// fetch is fetched once all of it has come: nothing of a part is shown.
+func fetch(t *terminal, s agent.StudyDetail) (*os.File, error) {
 	body, err := fetched(t, s)
 	if err != nil {
 		return nil, err
 	}
 	defer body.Close()
-	return io.ReadAll(io.LimitReader(body, wire.MaxResult+1))
+	return shared.Spool(io.LimitReader(body, wire.MaxResult+1))
 }
 
 // over reports whether a study takes no decision any more.

@@ -105,9 +105,9 @@ func writeSheet(w io.Writer, r *result.Result, of *worth.Report) error {
 
 // read returns a result that verifies, or a simulated one, which all that is written of it says.
 func (c *exportCmd) read(t *cli.Terminal) (*result.Result, error) {
-	file, err := os.Open(c.File)
+	file, err := cli.OpenTwice(c.File)
 	if err != nil {
-		return nil, &cli.InputError{Err: err}
+		return nil, err
 	}
 	defer file.Close()
 	r, v, err := result.Read(file)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"covey/cmd/internal/cli"
 	"covey/internal/analyst"
 	"covey/internal/proposal"
-	"covey/internal/result"
 	"covey/internal/wire"
 )
 
@@ -52,23 +50,20 @@ func (c *resultCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
+	defer got.File.Close()
 	if c.Out != "" {
-		if err := cli.WriteNew(c.Out, got.File); err != nil {
+		if err := cli.CopyNew(c.Out, got.File); err != nil {
 			return err
 		}
 		t.Say("%s: the result of study %.12s. %s", c.Out, id, signedBy(got))
 		return t.Print(map[string]string{"file": c.Out}, func(io.Writer) {})
 	}
 	if t.JSON {
-		_, err := t.Out.Write(got.File)
+		_, err := io.Copy(t.Out, got.File)
 		return err
 	}
 	t.Say("%s", signedBy(got))
-	var r result.Result
-	if err := json.Unmarshal(got.File, &r); err != nil {
-		return err
-	}
-	return t.PrintResult(&r)
+	return t.PrintResult(got.Result)
 }
 
 // signedBy says what a result was held against.

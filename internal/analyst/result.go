@@ -3,7 +3,10 @@ package analyst
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 
 	"google.golang.org/grpc"
 
@@ -21,7 +24,8 @@ func (e *NoResultError) Error() string {
 
 // Fetched is a result file that verifies.
 type Fetched struct {
-	File []byte // its exact bytes
+	File   *os.File // its exact bytes, from the beginning; gone once the caller closes it
+	Result *result.Result
 	// Kept reports whether its proposal was signed here, byte for byte.
 	Kept bool
 	// Pinned reports whether the key that signed it is the pinned one.
@@ -31,13 +35,31 @@ type Fetched struct {
 
 // Result fetches the result of a study and checks that it verifies, has that digest, and is signed
 // by the key in the proposal that was signed here, or for another analyst's study, by the pinned
-// key, unless trusted has its fingerprint. Nothing is written. Errors: *[result.VerifyError],
-// [*KeyChangedError], [*KeptError], [*NoResultError], and those of a call.
-func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []string) (*Fetched, error) {
-	var file bytes.Buffer
-	err := c.call(ctx, resultTime, func(ctx context.Context, conn *grpc.ClientConn) error {
-		file.Reset() // of a call that failed
-		return wire.CallResult(ctx, conn, id[:], &file)
+// key, unless trusted has its fingerprint. Nothing of it stays in the folder. Errors:
+// *[result.VerifyError], [*KeyChangedError], [*KeptError], [*NoResultError], and those of a call.
+func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []string) (got *Fetched, err error) {
+	// on the disk, since a wide study's is long
+	file, err := os.CreateTemp(c.dir, "result-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			file.Close()
+		}
+	}()
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, err
+	}
+	again := func() error {
+		_, err := file.Seek(0, io.SeekStart)
+		return err
+	}
+	err = c.call(ctx, resultTime, func(ctx context.Context, conn *grpc.ClientConn) error {
+		if err := errors.Join(file.Truncate(0), again()); err != nil { // of a call that failed
+			return err
+		}
+		return wire.CallResult(ctx, conn, id[:], file)
 	})
 	if _, none := c.unknown(err, id).(*UnknownStudyError); none {
 		return nil, &NoResultError{id}
@@ -45,17 +67,24 @@ func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []strin
 	if err != nil {
 		return nil, err
 	}
-	v, err := result.Verify(file.Bytes())
+	if err := again(); err != nil {
+		return nil, err
+	}
+	r, v, err := result.Read(file)
 	if err != nil {
 		return nil, err
 	}
-	return c.checked(file.Bytes(), v, id, trusted)
+	if got, err = c.checked(v, id, trusted); err != nil {
+		return nil, err
+	}
+	got.File, got.Result = file, r
+	return got, again()
 }
 
 // Known returns where the key that signed a result is known from; empty if it is not. The error for
 // a copy of its proposal that was changed is a [*KeptError].
 func (c *Client) Known(v *result.Verified) (string, error) {
-	switch got, err := c.checked(nil, v, v.Digest, []string{FingerprintOf(v.Coordinator)}); {
+	switch got, err := c.checked(v, v.Digest, []string{FingerprintOf(v.Coordinator)}); {
 	case err != nil:
 		return "", err
 	case got.Kept:
@@ -67,7 +96,7 @@ func (c *Client) Known(v *result.Verified) (string, error) {
 }
 
 // checked holds a result that verifies against what this folder has.
-func (c *Client) checked(file []byte, v *result.Verified, id proposal.Digest, trusted []string) (*Fetched, error) {
+func (c *Client) checked(v *result.Verified, id proposal.Digest, trusted []string) (*Fetched, error) {
 	if v.Digest != id {
 		return nil, &result.VerifyError{What: "digest", Query: -1, Reason: fmt.Sprintf("it is the result of another study, %v", v.Digest)}
 	}
@@ -79,7 +108,7 @@ func (c *Client) checked(file []byte, v *result.Verified, id proposal.Digest, tr
 	if err != nil {
 		return nil, err
 	}
-	out := &Fetched{File: file, Kept: kept != nil, Pinned: bytes.Equal(p.Coordinator, v.Coordinator), Key: FingerprintOf(v.Coordinator)}
+	out := &Fetched{Kept: kept != nil, Pinned: bytes.Equal(p.Coordinator, v.Coordinator), Key: FingerprintOf(v.Coordinator)}
 	if out.Kept { // the bytes, by their digest, and so the key in them
 		return out, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,7 +169,10 @@ func TestResult(t *testing.T) {
 	wantErr[*NoResultError](t, err)
 	h.File = file
 	got, err := c.Result(ctx, v.Digest, nil)
-	if err != nil || !bytes.Equal(got.File, file) || got.Kept || got.Pinned {
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(got.File); err != nil || !bytes.Equal(text, file) || got.Result.Digest != v.Digest || got.Kept || got.Pinned {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	_, err = c.Result(ctx, proposal.Digest{1}, nil)

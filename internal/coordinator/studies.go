@@ -213,23 +213,20 @@ func (c *Coordinator) completed(digest proposal.Digest) (now, result.Evidence, e
 	return w, evidence(w.Durable, approvals(w.roster, w.words)), err
 }
 
-// Result returns a completed study's result, as its sites signed it: result.Verify checks it by
-// itself.
+// Result returns a completed study's result, as its sites signed it, and as [result.Read] would.
 func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
 	w, e, err := c.completed(digest)
 	if err != nil {
 		return nil, err
 	}
-	var signed []result.SignedRelease
-	err = w.releases(func(r round.Released) error {
-		signed = append(signed, signedRelease(r))
-		e.Certificates = append(e.Certificates, r.Certificate)
-		return nil
-	})
-	if err != nil {
-		return nil, err
+	return result.Draft(w.Draft).Complete(w.Body, e, w.Attestations, w.signed())
+}
+
+// signed shows the study's releases with their certificates.
+func (w now) signed() result.Transcript {
+	return func(see func(result.SignedRelease, []byte) error) error {
+		return w.releases(func(r round.Released) error { return see(signedRelease(r), r.Certificate) })
 	}
-	return result.Draft(w.Draft).Complete(w.Body, signed, e, w.Attestations)
 }
 
 // ResultFile returns what writes the file of Result. It holds one release at a time. What fails
@@ -239,9 +236,7 @@ func (c *Coordinator) ResultFile(digest proposal.Digest) (func(io.Writer) error,
 	if err != nil {
 		return nil, err
 	}
-	write, err := result.Draft(w.Draft).Writer(w.Body, e, w.Attestations, func(see func(result.SignedRelease, []byte) error) error {
-		return w.releases(func(r round.Released) error { return see(signedRelease(r), r.Certificate) })
-	})
+	write, err := result.Draft(w.Draft).Writer(w.Body, e, w.Attestations, w.signed())
 	if err != nil {
 		return nil, err
 	}

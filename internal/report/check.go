@@ -61,7 +61,7 @@ func check(r *result.Result) error {
 		}
 	}
 	for _, rel := range r.Releases {
-		if rel.Kind == study.KindPower && (len(rel.X) == 0 || len(rel.X)%d != 0 || len(rel.Noised) != len(rel.X) || len(rel.Found)%d != 0) {
+		if rel.Kind == study.KindPower && r.Whole() && (len(rel.X) == 0 || len(rel.X)%d != 0 || len(rel.Noised) != len(rel.X) || len(rel.Found)%d != 0) {
 			return fault("releases", "query %d is not a power step of %d columns", rel.Query, d)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
@@ -17,7 +16,7 @@ import (
 )
 
 // mostLines is how many lines a drawing has.
-const mostLines = 8
+const mostLines = result.MostAngles
 
 // convergence draws, for each component, its angle to the block that each round was asked about.
 // With deflation a round's block has one component.
@@ -60,7 +59,7 @@ func course(r *result.Result, steps []result.Step, i int) plotter.XYs {
 	var out plotter.XYs
 	for _, s := range steps {
 		if run < 0 || s.Run == run {
-			out = append(out, plotter.XY{X: float64(s.Round + 1), Y: angle(r.Components[i], s.X)})
+			out = append(out, plotter.XY{X: float64(s.Round + 1), Y: s.Angles[i]})
 		}
 	}
 	return out
@@ -69,17 +68,6 @@ func course(r *result.Result, steps []result.Step, i int) plotter.XYs {
 // runOf is the run of deflation that found a component: outputs are in that order.
 func runOf(r *result.Result, component []float64) int {
 	return slices.IndexFunc(r.Outputs[r.Output], func(v []float64) bool { return slices.Equal(v, component) })
-}
-
-// angle, in degrees, of the unit vector v to the span of orthonormal vectors. By the
-// part of v outside of the span: its sine is exact where the angle is small.
-func angle(v []float64, block [][]float64) float64 {
-	rest := mat.NewVecDense(len(v), slices.Clone(v))
-	for _, x := range block {
-		b := mat.NewVecDense(len(x), x)
-		rest.AddScaledVec(rest, -mat.Dot(rest, b), b)
-	}
-	return math.Asin(min(1, mat.Norm(rest, 2))) * 180 / math.Pi
 }
 
 // The noise-to-signal axis stays within these, so that a step that is all noise, whose

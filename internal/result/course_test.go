@@ -250,3 +250,16 @@ func refuses(t *testing.T, text []byte, what string, query int) {
 		t.Errorf("%q does not name %q", err, what)
 	}
 }
+
+// parseSigned reads releases, each of which is in its one encoding: a result has no other.
+func parseSigned(signed []SignedRelease) ([]study.Release, error) {
+	var releases []study.Release
+	for i, s := range signed {
+		release, err := parseCanonical(i, s.Encoded)
+		if err != nil {
+			return nil, err
+		}
+		releases = append(releases, release)
+	}
+	return releases, nil
+}

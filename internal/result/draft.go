@@ -52,22 +52,31 @@ func (d Draft) parse() (*Result, error) {
 	return &r, nil
 }
 
-// Complete is Bare with the releases and the signatures of sites, by roster index, nil where
-// absent: of those that count as many as are needed.
-func (d Draft) Complete(body []byte, signed []SignedRelease, e Evidence, attestations [][]byte) (*Result, error) {
-	r, err := d.signed(body, e, attestations)
+// Transcript shows the releases of a study one after another, each with its certificate, until see
+// fails.
+type Transcript func(see func(s SignedRelease, certificate []byte) error) error
+
+// Complete is Bare with the releases, which show their certificates, and the signatures of sites,
+// by roster index, nil where absent: of those that count as many as are needed. It is as if it had
+// been read from its file ([Read]).
+func (d Draft) Complete(body []byte, e Evidence, attestations [][]byte, each Transcript) (*Result, error) {
+	r, plan, err := d.signed(body, e, attestations)
 	if err != nil {
 		return nil, err
 	}
-	r.Signatures = signatures(signed)
-	r.Releases, err = parseSigned(signed)
+	left := r.keeps(plan)
+	err = each(func(s SignedRelease, certificate []byte) error {
+		release, err := parseCanonical(len(r.Releases), s.Encoded)
+		r.Releases, r.Signatures, r.Certificates = append(r.Releases, left(release)), append(r.Signatures, s.Signature), append(r.Certificates, certificate)
+		return err
+	})
 	return r, err
 }
 
-// Writer returns what writes the result that Complete returns, without its releases' certificates
-// in e. each shows releases with their certificates one after another: none is kept, or read.
-func (d Draft) Writer(body []byte, e Evidence, attestations [][]byte, each func(see func(s SignedRelease, certificate []byte) error) error) (func(io.Writer) error, error) {
-	r, err := d.signed(body, e, attestations)
+// Writer returns what writes the file of the result that Complete returns. No release is kept, or
+// read.
+func (d Draft) Writer(body []byte, e Evidence, attestations [][]byte, each Transcript) (func(io.Writer) error, error) {
+	r, _, err := d.signed(body, e, attestations)
 	if err != nil {
 		return nil, err
 	}
@@ -82,22 +91,22 @@ func (d Draft) Writer(body []byte, e Evidence, attestations [][]byte, each func(
 	}, nil
 }
 
-// signed is Bare with the signatures of sites.
-func (d Draft) signed(body []byte, e Evidence, attestations [][]byte) (*Result, error) {
+// signed is Bare with the signatures of sites, and the plan.
+func (d Draft) signed(body []byte, e Evidence, attestations [][]byte) (*Result, *study.Plan, error) {
 	r, err := d.Bare(body, e)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	plan, err := study.NewPlan(body)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	setup, err := secagg.NewWitness(plan.Setup(), r.Transcript)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.SiteSignatures = setup.Pack(attestations)
-	return r, nil
+	return r, plan, nil
 }
 
 // Checked is what shows a release: the SHA-256 of its bytes, the coordinator's signature on them

@@ -60,7 +60,7 @@ func (r *Result) checkOutputs(p *study.Plan, releases []study.Release, c study.C
 	want.Releases, want.Proposal, want.Signatures, want.Chain, want.Signature = r.Releases, r.Proposal, r.Signatures, r.Chain, r.Signature
 	want.put(Evidence{r.ProposerSignature, r.Approvals, r.Transcript, r.Confirmations, r.Certificates, r.ChainHead})
 	want.SiteSignatures = r.SiteSignatures
-	for field := range reflect.TypeFor[Result]().Fields() {
+	for field := range fields() {
 		mine, theirs := reflect.ValueOf(*want).FieldByIndex(field.Index), reflect.ValueOf(*r).FieldByIndex(field.Index)
 		same := reflect.DeepEqual(mine.Interface(), theirs.Interface())
 		if name := strings.TrimSuffix(field.Tag.Get("json"), ",omitempty"); slices.Contains(computed, name) {

@@ -1,6 +1,9 @@
 package result
 
 import (
+	"iter"
+	"reflect"
+
 	"covey/internal/chain"
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -123,6 +126,21 @@ type Result struct {
 	// Simulated marks what no federation computed (package simulate). Verify refuses it, and
 	// without the mark too: nobody signed it.
 	Simulated bool `json:"simulated,omitempty"`
+
+	// brief is of a result whose releases lack vectors, what Steps returns; nil where they are
+	// whole.
+	brief []Step
+}
+
+// fields are those of a Result that a file has.
+func fields() iter.Seq[reflect.StructField] {
+	return func(yield func(reflect.StructField) bool) {
+		for field := range reflect.TypeFor[Result]().Fields() {
+			if field.IsExported() && !yield(field) {
+				return
+			}
+		}
+	}
 }
 
 // New makes the result of all of a plan's releases, in order. It is not signed.

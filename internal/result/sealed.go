@@ -170,19 +170,6 @@ func Sign(plan *study.Plan, body []byte, signed []SignedRelease, e Evidence, key
 	return r, nil
 }
 
-// parseSigned reads releases, each of which is in its one encoding: a result has no other.
-func parseSigned(signed []SignedRelease) ([]study.Release, error) {
-	var releases []study.Release
-	for i, s := range signed {
-		release, err := parseCanonical(i, s.Encoded)
-		if err != nil {
-			return nil, err
-		}
-		releases = append(releases, release)
-	}
-	return releases, nil
-}
-
 func signatures(signed []SignedRelease) (all []Blob) {
 	for _, s := range signed {
 		all = append(all, s.Signature)

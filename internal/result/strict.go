@@ -30,9 +30,9 @@ func parse(file io.Reader, read func(d *json.Decoder, i int) error) (*Result, er
 		}
 	}
 	value := reflect.ValueOf(r).Elem()
-	fields := map[string]reflect.StructField{}
-	for field := range value.Type().Fields() {
-		fields[keyOf(field)] = field
+	byKey := map[string]reflect.StructField{}
+	for field := range fields() {
+		byKey[keyOf(field)] = field
 	}
 	d := json.NewDecoder(file)
 	if token, err := d.Token(); err != nil || token != json.Delim('{') {
@@ -45,7 +45,7 @@ func parse(file io.Reader, read func(d *json.Decoder, i int) error) (*Result, er
 		if err != nil || !ok {
 			return nil, notJSON(err, "has a key that is not text")
 		}
-		field, ok := fields[key]
+		field, ok := byKey[key]
 		if !ok {
 			return nil, unverified(-1, strict.PlainKey(key), "is not a key of a result")
 		}
@@ -71,7 +71,7 @@ func parse(file io.Reader, read func(d *json.Decoder, i int) error) (*Result, er
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, notJSON(nil, "has something after its object")
 	}
-	for field := range value.Type().Fields() {
+	for field := range fields() {
 		if key := keyOf(field); !seen[key] && !optional(field) {
 			return nil, unverified(-1, key, "is missing")
 		}

@@ -2,10 +2,8 @@ package result
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"covey/internal/chain"
@@ -109,65 +107,6 @@ func unverified(query int, what, format string, args ...any) error {
 // can, as they answer. Nor whose the keys are: compare their fingerprints.
 func Verify(file []byte) (*Verified, error) {
 	return VerifyTwice(bytes.NewReader(file))
-}
-
-// Read verifies a file as it is read, and also returns the result. It keeps nothing of the file's
-// text, and holds one release's at a time.
-func Read(file io.Reader) (*Result, *Verified, error) {
-	r, plan, err := parsePlanned(file, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	v, err := r.verify(plan, r.whole())
-	if err != nil {
-		return nil, nil, err
-	}
-	return r, v, nil
-}
-
-// Outline reads a file without its releases. It verifies nothing.
-func Outline(file io.Reader) (*Result, error) { return parse(file, skipRelease) }
-
-// VerifyTwice is Verify of a file that is read twice, since a proposal may stand behind releases
-// that follow from it. It holds one release's text at a time, and of all of them what outputs are
-// made of ([study.Plan.Spent]).
-func VerifyTwice(file io.ReadSeeker) (*Verified, error) {
-	first := int64(-1) // where the first release is
-	r, plan, err := parsePlanned(file, func(d *json.Decoder, i int) error {
-		if i == 0 {
-			first = d.InputOffset()
-		}
-		return skipRelease(d, i)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return r.verify(plan, transcript{left: plan.Spent, each: func(yield func(told, error) bool) {
-		if first < 0 {
-			return
-		}
-		_, err := file.Seek(first, io.SeekStart)
-		on := true
-		if err == nil {
-			err = eachRelease(json.NewDecoder(io.MultiReader(strings.NewReader("["), file)), func(d *json.Decoder, i int) error {
-				release, err := parseRelease(d, i)
-				if err != nil {
-					return err
-				}
-				encoded, err := release.Encode()
-				if err != nil {
-					return err
-				}
-				if on = yield(told{release, encoded}, nil); !on {
-					return io.EOF
-				}
-				return nil
-			})
-		}
-		if err != nil && on {
-			yield(told{}, fault(err))
-		}
-	}})
 }
 
 // verify is Verify of a result that was parsed, with its transcript.

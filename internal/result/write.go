@@ -4,14 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"reflect"
 	"strings"
 )
 
 // Write writes the result file: a line for each key, and one for each release, so that tools that
-// read lines, such as diff, show which one. It holds one line's text at a time.
+// read lines, such as diff, show which one. It holds one line's text at a time. A result whose
+// releases lack vectors has no file.
 func (r *Result) Write(to io.Writer) error {
+	if r.brief != nil {
+		return errors.New("result: its releases are not whole")
+	}
 	return r.write(to, func(see func(text []byte) error) error {
 		for i := range r.Releases {
 			text, err := json.Marshal(&r.Releases[i])
@@ -33,7 +38,7 @@ func (r *Result) write(to io.Writer, each func(see func(text []byte) error) erro
 	w.WriteString("{") // a bufio.Writer keeps its first error for Flush
 	comma := ""
 	value := reflect.ValueOf(r).Elem()
-	for field := range value.Type().Fields() {
+	for field := range fields() {
 		key, v := keyOf(field), value.FieldByIndex(field.Index)
 		if optional(field) && empty(v) {
 			continue

@@ -39,6 +39,10 @@ const (
 // or "".
 func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	steps := slices.DeleteFunc(slices.Clone(r.Releases), func(rel study.Release) bool { return rel.Kind != study.KindPower })
+	why := uncalibrated(p, r)
+	if why != "" { // without figures, which are of all, a wide result has no others' vectors
+		steps = steps[max(0, len(steps)-result.LastSteps):]
+	}
 	var seen []round
 	for _, rel := range steps {
 		x, z := columns(rel.X, r.D), columns(rel.Z(), r.D)
@@ -50,7 +54,7 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	if r.Subspace == proposal.SubspaceBlock || r.K == 1 {
 		out.Moved = moved(seen)
 	}
-	switch why := uncalibrated(p, r); {
+	switch {
 	case why != "":
 		return why, nil
 	case p.Proposal.Spec.Components == proposal.ComponentsAuto:
@@ -171,7 +175,7 @@ type round struct {
 // degrees.
 func moved(seen []round) []float64 {
 	out := []float64{}
-	for _, s := range seen[max(0, len(seen)-3):] {
+	for _, s := range seen[max(0, len(seen)-result.LastSteps):] {
 		q := orthonormal(s.z)
 		least := gram(s.x, q)
 		values, _ := linalg.Jacobi(product(least))

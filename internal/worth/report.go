@@ -98,7 +98,7 @@ type Component struct {
 
 // Limits of what was calibrated (docs/experiments.md). Outside them no figure is shown.
 const (
-	mostColumns         = 512
+	mostColumns         = result.WholeColumns
 	mostComponents      = 20 // of the covariance
 	mostPowerComponents = 5
 	leastRounds         = 8

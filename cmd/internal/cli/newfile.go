@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -13,18 +15,74 @@ import (
 // file that cannot be made, also since there is one.
 func WriteNew(path string, content []byte) error { return CopyNew(path, bytes.NewReader(content)) }
 
-// CopyNew is WriteNew of what is read.
+// CopyNew is WriteNew of what is read. A process that is killed meanwhile leaves a file of another
+// name beside it.
 func CopyNew(path string, content io.Reader) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return Bad("%s: file exists and is not overwritten", path)
+	exists := Bad("%s: file exists and is not overwritten", path)
+	if _, err := os.Lstat(path); err == nil {
+		return exists
 	}
+	beside := path + "." + rand.Text()[:8] + ".tmp"
+	f, err := os.OpenFile(beside, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
-		return &InputError{Err: err}
+		return &InputError{Err: fmt.Errorf("%s: %w", path, reason(err))}
 	}
+	defer os.Remove(beside) // gone already where it was renamed
 	_, err = io.Copy(f, content)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("%s: %w", path, errors.Join(err, os.Remove(path)))
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return nil
+	err = os.Link(beside, path) // which replaces nothing, even what was made meanwhile
+	if errors.Is(err, fs.ErrExist) {
+		return exists
+	}
+	if err != nil { // there are file systems without links
+		if _, made := os.Lstat(path); made == nil {
+			return exists
+		}
+		err = os.Rename(beside, path)
+	}
+	return err
+}
+
+// reason is an error of a file's without its name.
+func reason(err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return of.Err
+	}
+	return err
+}
+
+// Spool returns a file with all that is read, at its beginning, for what must be read twice. It is
+// gone once it is closed.
+func Spool(from io.Reader) (*os.File, error) {
+	f, err := os.CreateTemp("", "covey-*")
+	if err != nil {
+		return nil, err
+	}
+	err = os.Remove(f.Name())
+	if err == nil {
+		_, err = io.Copy(f, from)
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// OpenTwice opens a file that is to be read twice: of a pipe, a copy. The error is an
+// [*InputError] if it cannot be opened.
+func OpenTwice(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &InputError{Err: err}
+	}
+	if _, err := f.Seek(0, io.SeekCurrent); err == nil {
+		return f, nil
+	}
+	defer f.Close()
+	return Spool(f)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 
 	"covey/internal/proposal"
@@ -20,7 +19,7 @@ func ReadSpec(file string, text []byte) (proposal.Spec, []byte, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(file), path)
 	}
-	from, err := os.Open(path)
+	from, err := OpenTwice(path)
 	if err != nil {
 		return spec, nil, Bad("%s: start.file: %v", file, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 	"text/tabwriter"
@@ -119,9 +118,9 @@ func parties(v *result.Verified) (rows [][2]string) {
 
 // read reads the result if it verifies. Errors: those of Refuse, and *[InputError].
 func (c *Verify) read(t *Terminal) (*result.Result, *result.Verified, error) {
-	file, err := os.Open(c.File)
+	file, err := OpenTwice(c.File)
 	if err != nil {
-		return nil, nil, &InputError{err}
+		return nil, nil, err
 	}
 	defer file.Close()
 	r, v, err := result.Read(file)

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+)
+
+// TestNewFileIsWholeOrNone: while content comes there is no file of the name, and one that was made
+// meanwhile is not replaced; where it fails, nothing is left.
+func TestNewFileIsWholeOrNone(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "result.json")
+	left := func(want string) {
+		t.Helper()
+		files, err := os.ReadDir(dir)
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Name())
+		}
+		if got := strings.Join(names, " "); err != nil || got != want {
+			t.Errorf("the folder has %q, want %q (%v)", got, want, err)
+		}
+	}
+	broken := errors.New("the link broke")
+	if err := CopyNew(path, io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken))); !errors.Is(err, broken) {
+		t.Errorf("a part is %v", err)
+	}
+	left("")
+	during := func(see func()) io.Reader {
+		return io.MultiReader(strings.NewReader("first "), reader(func([]byte) (int, error) { see(); return 0, io.EOF }), strings.NewReader("last"))
+	}
+	if err := CopyNew(path, during(func() {
+		if _, err := os.Lstat(path); err == nil {
+			t.Error("a part has the file's name")
+		}
+	})); err != nil {
+		t.Fatal(err)
+	}
+	left("result.json")
+	if text, err := os.ReadFile(path); err != nil || string(text) != "first last" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := CopyNew(path, iotest.ErrReader(broken)); !Is[*InputError](err) {
+		t.Errorf("over a file it is %v", err)
+	}
+	other := filepath.Join(dir, "result.jsonl")
+	if err := CopyNew(other, during(func() { os.WriteFile(other, []byte("theirs"), 0o600) })); !Is[*InputError](err) {
+		t.Errorf("over a file that was made meanwhile it is %v", err)
+	}
+	if text, err := os.ReadFile(other); err != nil || string(text) != "theirs" {
+		t.Errorf("%q, %v", text, err)
+	}
+	left("result.json result.jsonl")
+}
+
+// TestPipeIsReadTwice: what comes through a pipe can be read from its beginning again, as a file
+// can.
+func TestPipeIsReadTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error)
+	go func() { written <- os.WriteFile(path, []byte("text"), 0) }()
+	f, err := OpenTwice(path)
+	if err := errors.Join(err, <-written); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for range 2 {
+		text, err := io.ReadAll(f)
+		if _, again := f.Seek(0, io.SeekStart); err != nil || again != nil || string(text) != "text" {
+			t.Errorf("%q, %v, %v", text, err, again)
+		}
+	}
+}
+
+type reader func([]byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }
