@@ -50,19 +50,7 @@ func (vs *Views) Result(ctx context.Context, id proposal.Digest) (_ *os.File, er
 		return nil, err
 	}
 	// on the disk, since a wide study's is longer than all else that an agent holds
-	file, err := os.CreateTemp(vs.a.Dir(), "result-*")
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			file.Close()
-		}
-	}()
-	if err := os.Remove(file.Name()); err != nil {
-		return nil, err
-	}
-	err = wire.CallResult(ctx, conn, id[:], roomy{file, free})
+	file, err := taken(vs.a.Dir(), free, func(to io.Writer) error { return wire.CallResult(ctx, conn, id[:], to) })
 	_, disk := errors.AsType[*fs.PathError](err)
 	switch {
 	case disk:
@@ -72,9 +60,11 @@ func (vs *Views) Result(ctx context.Context, id proposal.Digest) (_ *os.File, er
 	case err != nil:
 		return nil, fmt.Errorf("the result did not come: %s", enroll.Plain(enroll.ExplainLeader(err)))
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
+	defer func() {
+		if err != nil {
+			file.Close()
+		}
+	}()
 	v, err := result.VerifyTwice(file)
 	if err != nil {
 		return nil, err
