@@ -303,8 +303,8 @@ func ColumnsOf(vectors [][]float64) Columns {
 // columns stay in a processor's cache.
 const panel = 512
 
-// panels calls see with a part of every column, from one of its numbers on, until all were seen. see
-// may change the part, and must not keep it.
+// panels calls see with a part of every column, from one of its numbers on, until all were seen.
+// What see is given it may change, and must not keep.
 func (c Columns) panels(see func(from int, part [][]float64)) {
 	part := make([][]float64, c.N)
 	for j := range part {

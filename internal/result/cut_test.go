@@ -11,6 +11,7 @@ import (
 
 	"covey/internal/linalg"
 	"covey/internal/proposal"
+	"covey/internal/study"
 	"covey/test/runs"
 	"covey/test/texts"
 )
@@ -155,4 +156,19 @@ func TestCutAtAThreshold(t *testing.T) {
 			t.Errorf("%g from the threshold: %d and %d stand out", off, low, high)
 		}
 	}
+}
+
+// whole is the transcript of a result that holds all of its releases, and keeps them.
+func (r *Result) whole() transcript {
+	return transcript{left: func(release study.Release) study.Release { return release }, each: func(yield func(told, error) bool) {
+		for i, release := range r.Releases {
+			encoded, err := release.Encode()
+			if err != nil {
+				err = unverified(i, "releases", "%v", err)
+			}
+			if !yield(told{release, encoded}, err) {
+				return
+			}
+		}
+	}}
 }

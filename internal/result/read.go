@@ -8,9 +8,9 @@ import (
 	"covey/internal/study"
 )
 
-// WholeColumns is up to how many columns a result that is read has its releases whole. Of wider ones
-// they are long, and no figure that is made of all of them is calibrated (package worth): such a
-// result keeps what outputs are made of, centers, and the last steps' vectors.
+// WholeColumns is up to how many columns a result that is read has its releases whole. Those of
+// wider ones are long, and no figure that is made of all of them is calibrated (package worth):
+// such a result keeps what outputs are made of, centers, and the last steps' vectors.
 const WholeColumns = 512
 
 // LastSteps of a run of power iteration keep their vectors in every result.

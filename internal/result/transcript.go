@@ -34,21 +34,6 @@ type followed struct {
 	course study.Course      // that they end in
 }
 
-// whole is the transcript of a result that holds all of its releases, and keeps them.
-func (r *Result) whole() transcript {
-	return transcript{left: func(release study.Release) study.Release { return release }, each: func(yield func(told, error) bool) {
-		for i, release := range r.Releases {
-			encoded, err := release.Encode()
-			if err != nil {
-				err = unverified(i, "releases", "%v", err)
-			}
-			if !yield(told{release, encoded}, err) {
-				return
-			}
-		}
-	}}
-}
-
 // checkReleases checks every release of a transcript in its place, but for signatures that were
 // checked before. Of each the result then has what is left.
 func (r *Result) checkReleases(p *study.Plan, t transcript, checked func(query, i int, hash proposal.Digest) bool) (followed, error) {

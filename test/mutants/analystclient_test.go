@@ -50,7 +50,7 @@ func init() {
 			{proposal, "proposal.DigestOf(body) != id", "false"},
 		}, in("analyst", "TestKeptIsWhatWasSigned"), killer{}},
 		{"analyst's program: a result is taken as it comes", 0, []edit{
-			{result, "v, err := result.Verify(file.Bytes())", "v, err := &result.Verified{Digest: id}, error(nil)"},
+			{result, "r, v, err := result.Read(file)\n", "r, err := result.ReadVerified(file)\n\tv := &result.Verified{Digest: id}\n"},
 		}, in("analyst", "TestResult"), killer{}},
 		{"analyst's program: a result of another study", 0, []edit{
 			{result, "if v.Digest != id {", "if false {"},
