@@ -1,7 +1,11 @@
 package result
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
+	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,14 +19,39 @@ type Outputs map[string][][]float64
 
 // MarshalJSON writes the vectors packed, by name.
 func (o Outputs) MarshalJSON() ([]byte, error) {
-	out := make(map[string][]packed.Floats, len(o))
-	for name, vectors := range o {
-		out[name] = make([]packed.Floats, len(vectors))
-		for i, v := range vectors {
-			out[name][i] = v
+	var text bytes.Buffer
+	err := o.write(&text)
+	return text.Bytes(), err
+}
+
+// write is MarshalJSON of one vector at a time.
+func (o Outputs) write(to io.Writer) error {
+	w := bufio.NewWriter(to)
+	comma := ""
+	w.WriteString("{")
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		key, err := json.Marshal(name)
+		if err != nil {
+			return err
 		}
+		w.WriteString(comma + string(key) + ":[")
+		comma = ","
+		for i, v := range o[name] {
+			if i > 0 {
+				w.WriteString(",")
+			}
+			text, err := packed.Floats(v).MarshalText()
+			if err != nil {
+				return err
+			}
+			w.WriteString("\"")
+			w.Write(text)
+			w.WriteString("\"")
+		}
+		w.WriteString("]")
 	}
-	return json.Marshal(out)
+	w.WriteString("}")
+	return w.Flush()
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.

@@ -89,11 +89,7 @@ func (o opened) releases(yield func(told, error) bool) {
 	on := true
 	if err == nil {
 		err = eachRelease(json.NewDecoder(io.MultiReader(strings.NewReader("["), o.file)), func(d *json.Decoder, i int) error {
-			release, err := parseRelease(d, i)
-			if err != nil {
-				return err
-			}
-			encoded, err := release.Encode()
+			release, encoded, err := parseRelease(d, i)
 			if err != nil {
 				return err
 			}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -85,12 +84,11 @@ func (r *Result) signingInput() ([]byte, error) {
 	rest.dropSignatures()
 	rest.Proposal, rest.Signatures, rest.Releases, rest.Signature = nil, nil, nil, nil
 	rest.Digest, rest.Chain = proposal.Digest{}, proposal.Digest{}
-	text, err := json.Marshal(rest)
-	if err != nil {
+	hash := sha256.New()
+	if err := rest.marshal(hash); err != nil {
 		return nil, err
 	}
-	hash := sha256.Sum256(text)
-	return slices.Concat([]byte(resultLabel), r.Digest[:], r.Chain[:], hash[:]), nil
+	return slices.Concat([]byte(resultLabel), r.Digest[:], r.Chain[:], hash.Sum(nil)), nil
 }
 
 // dropSignatures takes every signature out of a result but the coordinator's on releases and on the

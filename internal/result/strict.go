@@ -24,7 +24,7 @@ func parse(file io.Reader, read func(d *json.Decoder, i int) error) (*Result, er
 	r := new(Result)
 	if read == nil {
 		read = func(d *json.Decoder, i int) error {
-			release, err := parseRelease(d, i)
+			release, _, err := parseRelease(d, i)
 			r.Releases = append(r.Releases, release)
 			return err
 		}
@@ -56,7 +56,7 @@ func parse(file io.Reader, read func(d *json.Decoder, i int) error) (*Result, er
 		if key == keyReleases {
 			err = eachRelease(d, read)
 		} else {
-			err = d.Decode(&element{key, value.FieldByIndex(field.Index)})
+			err = d.Decode(&element{key: key, to: value.FieldByIndex(field.Index)})
 		}
 		if err != nil {
 			return nil, fault(err)
@@ -96,10 +96,11 @@ func eachRelease(d *json.Decoder, read func(d *json.Decoder, i int) error) error
 	return err
 }
 
-// parseRelease reads a release of the list.
-func parseRelease(d *json.Decoder, i int) (release study.Release, err error) {
-	err = d.Decode(&element{fmt.Sprintf("%s.%d", keyReleases, i), reflect.ValueOf(&release).Elem()})
-	return release, err
+// parseRelease reads a release of the list, and also returns what its Encode does.
+func parseRelease(d *json.Decoder, i int) (release study.Release, encoded []byte, err error) {
+	e := &element{key: fmt.Sprintf("%s.%d", keyReleases, i), to: reflect.ValueOf(&release).Elem()}
+	err = d.Decode(e)
+	return release, e.canonical, err
 }
 
 // skipRelease goes past a release of the list, which is not read yet.
@@ -115,6 +116,7 @@ func skipRelease(d *json.Decoder, i int) error {
 type element struct {
 	key string
 	to  reflect.Value
+	canonical []byte // what encoding/json writes of what was read
 }
 
 func (e *element) UnmarshalJSON(text []byte) error {
@@ -134,6 +136,7 @@ func (e *element) UnmarshalJSON(text []byte) error {
 	if err != nil {
 		return unverified(-1, e.key, "%v", err)
 	}
+	e.canonical = canonical
 	if bytes.Equal(text, canonical) {
 		return nil
 	}

@@ -46,11 +46,9 @@ func (r *Result) write(to io.Writer, each func(see func(text []byte) error) erro
 		w.WriteString(comma + "\n  \"" + key + "\": ")
 		comma = ","
 		if key != keyReleases {
-			text, err := json.Marshal(v.Interface())
-			if err != nil {
+			if err := marshal(w, v); err != nil {
 				return err
 			}
-			w.Write(text)
 			continue
 		}
 		before := "["
@@ -70,6 +68,52 @@ func (r *Result) write(to io.Writer, each func(see func(text []byte) error) erro
 	}
 	w.WriteString("\n}\n")
 	return w.Flush()
+}
+
+// marshal writes what json.Marshal returns, of which it holds one key's text at a time.
+func (r *Result) marshal(to io.Writer) error {
+	w := bufio.NewWriter(to)
+	before := "{"
+	value := reflect.ValueOf(r).Elem()
+	for field := range fields() {
+		v := value.FieldByIndex(field.Index)
+		if optional(field) && empty(v) {
+			continue
+		}
+		w.WriteString(before + "\"" + keyOf(field) + "\":")
+		before = ","
+		if err := marshal(w, v); err != nil {
+			return err
+		}
+	}
+	w.WriteString("}")
+	return w.Flush()
+}
+
+// marshal writes the JSON of a key's value: of outputs, vector by vector.
+func marshal(to io.Writer, v reflect.Value) error {
+	if o, ok := v.Interface().(Outputs); ok {
+		return o.write(to)
+	}
+	text, err := json.Marshal(v.Interface())
+	if err == nil {
+		_, err = to.Write(text)
+	}
+	return err
+}
+
+// expected is what is still to be written of a text; an error is for another.
+type expected []byte
+
+var errOther = errors.New("is another text")
+
+func (e *expected) Write(b []byte) (int, error) {
+	rest, ok := bytes.CutPrefix(*e, b)
+	if !ok {
+		return 0, errOther
+	}
+	*e = rest
+	return len(b), nil
 }
 
 // File returns the bytes that Write writes.

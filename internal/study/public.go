@@ -4,6 +4,7 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/binary"
+	"hash"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -60,24 +61,39 @@ func randomRound(d proposal.Digest, run, rounds int) int {
 	return Public(d, label).IntN(rounds)
 }
 
-// encoder writes the canonical bytes of what is hashed or signed: big-endian,
-// fixed width, every variable part preceded by its length.
-type encoder struct{ b []byte }
+// encoder hashes canonical bytes: big-endian, fixed width, every variable part preceded by its
+// length. It holds few of them at a time.
+type encoder struct {
+	of hash.Hash
+	b  []byte // not hashed yet
+}
 
 func newEncoder(label string) *encoder {
-	e := &encoder{}
+	e := &encoder{of: sha256.New()}
 	e.bytes([]byte(label))
 	return e
 }
 
-func (e *encoder) u64(v uint64)     { e.b = binary.BigEndian.AppendUint64(e.b, v) }
+func (e *encoder) u64(v uint64) {
+	if len(e.b) >= 4096 {
+		e.flush()
+	}
+	e.b = binary.BigEndian.AppendUint64(e.b, v)
+}
 func (e *encoder) f64(v float64)    { e.u64(math.Float64bits(v)) }
 func (e *encoder) bytes(v []byte)   { e.u64(uint64(len(v))); e.b = append(e.b, v...) }
 func (e *encoder) fixed(v [32]byte) { e.b = append(e.b, v[:]...) }
+func (e *encoder) flush() {
+	e.of.Write(e.b) // a hash takes all
+	e.b = e.b[:0]
+}
 func (e *encoder) floats(v []float64) {
 	e.u64(uint64(len(v)))
 	for _, x := range v {
 		e.f64(x)
 	}
 }
-func (e *encoder) sum() [32]byte { return sha256.Sum256(e.b) }
+func (e *encoder) sum() [32]byte {
+	e.flush()
+	return [32]byte(e.of.Sum(nil))
+}
