@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,7 +41,8 @@ const (
 // coordinator on this machine, over a whole study of every method whose result one of them fetches,
 // and what they hold ten seconds after it. Mapped rows count. It fails where a peak is above 1.6
 // times the rows and 64 MB, or, of a wide study of few rows, above what agent check predicts, and
-// where its coordinator's is above five times the result file and 64 MB:
+// where its coordinator's is above five times the result file and 64 MB, or what agent verify takes
+// of that file above its length and 64 MB:
 //
 //	go -C experiments test ./bench -run TestPeaks -v -timeout 0 -peak-rows 60000
 func TestPeaks(t *testing.T) {
@@ -113,6 +115,11 @@ func TestPeaks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			verify := exec.Command(filepath.Join(bin, "agent"), "verify", result)
+			if out, err := verify.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			verified := verify.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 			time.Sleep(10 * time.Second) // until what is idle is given back
 			rows, worst, left, used := int64(c.rows)*int64(c.columns)*8, int64(0), int64(0), 0.0
 			if c.precision == "float32" {
@@ -135,8 +142,8 @@ func TestPeaks(t *testing.T) {
 			if c.name == "wide" { // docs/performance.md says by how much it is above
 				bound = max(bound, predicted)
 			}
-			t.Logf("figure: %s: rows %d MB, peak %d MB of %d, %.2f times the rows and 64 MB, predicted %d; %d MB after 10 s; %.1f s, %.1f s of processors a site, %d queries; coordinator %d MB, %d after 10 s, file %d MB",
-				c.name, rows/1e6, worst/1e6, bound/1e6, float64(worst-peakRest)/float64(rows), predicted/1e6, left/1e6, wall.Seconds(), used/4, v.Released, most/1e6, coordinators/1e6, file.Size()/1e6)
+			t.Logf("figure: %s: rows %d MB, peak %d MB of %d, %.2f times the rows and 64 MB, predicted %d; %d MB after 10 s; %.1f s, %.1f s of processors a site, %d queries; coordinator %d MB, %d after 10 s, file %d MB, verify %d MB",
+				c.name, rows/1e6, worst/1e6, bound/1e6, float64(worst-peakRest)/float64(rows), predicted/1e6, left/1e6, wall.Seconds(), used/4, v.Released, most/1e6, coordinators/1e6, file.Size()/1e6, verified/1e6)
 			if worst > bound {
 				t.Errorf("the peak is %d bytes, at most %d may be", worst, bound)
 			}
@@ -145,6 +152,9 @@ func TestPeaks(t *testing.T) {
 			}
 			if bound := peakRest + peakFile*file.Size(); c.name == "wide" && most > bound {
 				t.Errorf("the coordinator's peak is %d bytes, at most %d may be", most, bound)
+			}
+			if bound := peakRest + file.Size(); c.name == "wide" && verified > bound {
+				t.Errorf("agent verify takes %d bytes, at most %d may be", verified, bound)
 			}
 			for _, s := range f.All() {
 				s.Kill()
