@@ -114,8 +114,8 @@ func skipRelease(d *json.Decoder, i int) error {
 
 // element is a value of the file, read as it comes: encoding/json lends it the text.
 type element struct {
-	key string
-	to  reflect.Value
+	key       string
+	to        reflect.Value
 	canonical []byte // what encoding/json writes of what was read
 }
 
