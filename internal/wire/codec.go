@@ -46,16 +46,19 @@ func Encode(m Message) ([]byte, error) {
 
 // DecodeSite reads a serialized SiteMessage.
 func DecodeSite(raw []byte) (Message, error) {
-	return read(raw, siteShape, &covey.SiteMessage{}, ErrNotSite)
+	return read(raw, siteShape, &covey.SiteMessage{}, siteMessageOf, ErrNotSite)
 }
 
 // DecodeCoordinator reads a serialized CoordinatorMessage.
 func DecodeCoordinator(raw []byte) (Message, error) {
-	return read(raw, coordinatorShape, &covey.CoordinatorMessage{}, ErrNotCoordinator)
+	return read(raw, coordinatorShape, &covey.CoordinatorMessage{}, coordinatorMessageOf, ErrNotCoordinator)
 }
 
+// decoder turns a body into its message. Numbers that do not fit are r's to remember.
+type decoder func(r *reader, h Header, body proto.Message) (Message, error)
+
 // read decodes raw into outer; it returns wrong unless raw is one message of its shape.
-func read(raw []byte, of shape, outer proto.Message, wrong error) (Message, error) {
+func read(raw []byte, of shape, outer proto.Message, decode decoder, wrong error) (Message, error) {
 	if of.check(raw) != nil || proto.Unmarshal(raw, outer) != nil {
 		return nil, wrong
 	}

@@ -6,8 +6,8 @@
 // fields on which every reader relies, and no number beyond an int32. Whether it makes sense in its
 // study is the receiver's to decide.
 //
-// A new message needs its text in the proto file, a type with its body method, and a case in
-// decode.
+// A new message needs its text in the proto file, a type with its body method, and a case in its
+// side's decoder.
 //
 // # Rules
 //

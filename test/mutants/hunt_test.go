@@ -40,7 +40,7 @@ func init() {
 			{"internal/session/slot.go", "	if !s.current(query, slot) {\n		return nil\n	}\n	if len(masked)", "	if len(masked)"},
 		}, in("session", "TestMessagesThatNobodyAskedFor"), killer{}},
 		{"a head with more steps than a message shows", 0, []edit{
-			{"internal/wire/message.go", "if err != nil || len(steps) > chain.MaxSteps {", "if err != nil || len(steps) > 2*chain.MaxSteps {"},
+			{"internal/wire/coordinator.go", "if err != nil || len(steps) > chain.MaxSteps {", "if err != nil || len(steps) > 2*chain.MaxSteps {"},
 		}, in("wire", "TestDecodeRefuses"), killer{}},
 		{"all hosts together wait for their handshakes without end", 0, []edit{
 			{"internal/admission/gate.go", "	all, ok := g.all.Queue(now, queueTime)\n	if !ok {", "	all, ok := g.all.Queue(now, queueTime)\n	if !ok && false {"},
