@@ -30,22 +30,19 @@ func TestFaultyRowsAreLeftOut(t *testing.T) {
 		if e := r.Fault; e == nil || !e.Value || e.Row != 6 || e.Column != "b" || e.Schema != "" {
 			t.Errorf("the first fault is %v", e)
 		}
-		for i := range r.Rows {
+		at := 0
+		r.Visit(func(row []float64, dropped bool) {
 			want := []float64{2.5, 5}
-			if i%2 == 0 {
+			if at%2 == 0 {
 				want = []float64{0, 0}
 			}
-			var got []float64
-			for j := range 2 {
-				if r.Values != nil {
-					got = append(got, r.Values[2*i+j])
-				} else {
-					got = append(got, float64(r.Values32[2*i+j]))
-				}
+			if !slices.Equal(row, want) || dropped != (at%2 == 0) {
+				t.Errorf("row %d is %v, dropped %t, want %v", at, row, dropped, want)
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("row %d is %v, want %v", i, got, want)
-			}
+			at++
+		})
+		if at != r.Rows {
+			t.Errorf("%d rows of %d", at, r.Rows)
 		}
 		seen := 0
 		if _, err := Look(s, q, ReadOptions{}, func(row []float64, dropped bool) {

@@ -77,16 +77,21 @@ func TestGapsAreKept(t *testing.T) {
 			if e := read.Fault; read.Faulty == 0 || e == nil || !e.Value {
 				t.Errorf("%d rows at fault, the first %v", read.Faulty, e)
 			}
-			at := 0
-			if _, err := Look(s, q, ReadOptions{}, func(row []float64, dropped bool) {
-				for j, v := range row {
-					if cell := cells[at][8-j]; dropped || math.IsNaN(v) != math.IsNaN(cell) || v == v && v != (cell-1)/2 {
-						t.Fatalf("row %d is shown as %v, dropped %t", at, row, dropped)
+			for name, show := range map[string]func(visit func([]float64, bool)) error{
+				"Look":  func(visit func([]float64, bool)) error { _, err := Look(s, q, ReadOptions{}, visit); return err },
+				"Visit": func(visit func([]float64, bool)) error { read.Visit(visit); return nil },
+			} {
+				at := 0
+				if err := show(func(row []float64, dropped bool) {
+					for j, v := range row {
+						if cell := cells[at][8-j]; dropped || math.IsNaN(v) != math.IsNaN(cell) || v == v && v != (cell-1)/2 {
+							t.Fatalf("%s: row %d is shown as %v, dropped %t", name, at, row, dropped)
+						}
 					}
+					at++
+				}); err != nil || at != len(cells) {
+					t.Errorf("%s: %d rows are shown, %v", name, at, err)
 				}
-				at++
-			}); err != nil || at != len(cells) {
-				t.Errorf("%d rows are shown, %v", at, err)
 			}
 		}
 	}

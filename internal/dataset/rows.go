@@ -3,13 +3,14 @@ package dataset
 import (
 	"fmt"
 	"io"
+	"math"
 )
 
 // Rows are a data set's rows, and the units that they belong to. Without a unit column
 // each row is a unit.
 //
 // A dropped row stays, as a row of zeros. Privacy is under replacement of a unit,
-// with the number of units public (docs/experiments.md): n counts units before
+// with the number of units public (docs/privacy.md): n counts units before
 // any is dropped, or n itself would depend on values and one replaced unit could
 // change it. A row of zeros is clipped to the zero vector and adds nothing to a
 // power sum; in the histogram of radii it is one count of the lowest bin, which is
@@ -59,6 +60,28 @@ func (r Rows) Format(f fmt.State, _ rune) { io.WriteString(f, r.String()) }
 
 // MarshalText keeps rows out of JSON and structured logs.
 func (r Rows) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// Visit shows rows as [Look] does. visit must not keep or change row.
+func (r *Rows) Visit(visit func(row []float64, dropped bool)) {
+	row, gone, stride := make([]float64, r.D), 0, GapStride(r.D)
+	for i := range r.Rows {
+		for j := range row {
+			switch {
+			case r.Gaps != nil && r.Gaps[i*stride+j/8]>>(j%8)&1 != 0:
+				row[j] = math.NaN()
+			case r.Values32 != nil:
+				row[j] = float64(r.Values32[i*r.D+j])
+			default:
+				row[j] = r.Values[i*r.D+j]
+			}
+		}
+		dropped := gone < len(r.Absent) && r.Absent[gone] == i
+		if dropped {
+			gone++
+		}
+		visit(row, dropped)
+	}
+}
 
 // Info is what a site can say of a data set without reading its numbers.
 type Info struct {

@@ -3,7 +3,6 @@ package simulate
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,25 +75,11 @@ func newSite(rows *dataset.Rows) (*Site, error) {
 
 // visit shows the rows that are not left out.
 func (s *Site) visit(see func(row []float64)) {
-	r := s.rows
-	row, gone, stride := make([]float64, r.D), 0, (r.D+7)/8
-	for i := range r.Rows {
-		if gone < len(r.Absent) && r.Absent[gone] == i {
-			gone++
-			continue
+	s.rows.Visit(func(row []float64, dropped bool) {
+		if !dropped {
+			see(row)
 		}
-		for j := range row {
-			if r.Values32 != nil {
-				row[j] = float64(r.Values32[i*r.D+j])
-			} else {
-				row[j] = r.Values[i*r.D+j]
-			}
-			if r.Gaps != nil && r.Gaps[i*stride+j/8]>>(j%8)&1 != 0 {
-				row[j] = math.NaN()
-			}
-		}
-		see(row)
-	}
+	})
 }
 
 // Visits shows the rows of all sites.

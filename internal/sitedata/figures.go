@@ -100,26 +100,8 @@ func Look(s dataset.Source, q dataset.Request) (Figures, error) {
 // LookAt is Look at rows that were read, of columns with those readings; none where all are of
 // numbers.
 func LookAt(rows *dataset.Rows, columns []dataset.Column, readings ...dataset.Reading) Figures {
-	l, row, gone := newLook(rows.D), make([]float64, rows.D), 0
-	for i := range rows.Rows {
-		for j := range row {
-			if rows.Values32 != nil {
-				row[j] = float64(rows.Values32[i*rows.D+j])
-			} else {
-				row[j] = rows.Values[i*rows.D+j]
-			}
-		}
-		for j := range row {
-			if rows.Gaps != nil && rows.Gaps[i*((rows.D+7)/8)+j/8]>>(j%8)&1 != 0 {
-				row[j] = math.NaN()
-			}
-		}
-		dropped := gone < len(rows.Absent) && rows.Absent[gone] == i
-		if dropped {
-			gone++
-		}
-		l.see(row, dropped)
-	}
+	l := newLook(rows.D)
+	rows.Visit(l.see)
 	return l.figures(rows, dataset.Request{Columns: columns, Readings: readings})
 }
 
