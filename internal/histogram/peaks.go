@@ -4,8 +4,7 @@ import "math"
 
 // dips is how many standard deviations two peaks are above what lies between them. With near, where
 // noise is not large, nearDips do for a peak of nearPeak within reach of the fullest bin: when
-// noise alone makes one, now and then, the clip that is too high costs little
-// (docs/experiments.md).
+// noise alone makes one, now and then, the clip that is too high costs little.
 const dips, nearDips, nearPeak = 5, 4, 5
 
 // TwoPeaks reports whether lengths have two peaks that stand out, and clearly less between them, in

@@ -6,7 +6,7 @@ import (
 )
 
 // With fewer rounds than [proposal.PoolRounds], x_T is as good as pooling or better where the
-// noise-to-signal of z_T is below autoNoise (docs/experiments.md).
+// noise-to-signal of z_T is below autoNoise (docs/figures/rounds.csv).
 const autoNoise = 0.12
 
 // Outputs are what one run of power steps may give: for each name, vectors of d.
@@ -91,7 +91,7 @@ func (p *Plan) Spent(r Release) Release {
 }
 
 // pooledSteps returns the k leading directions of Σ_{t≥T/2} Z_t Z_tᵀ/τ_t² over power releases in
-// order (docs/experiments.md, with each round weighted by its own noise).
+// order (docs/adr/0005-rising-schedule.md).
 func pooledSteps(steps []Release, d, k int) ([][]float64, error) {
 	half := steps[len(steps)/2:]
 	last := half[len(half)-1].Tau()

@@ -27,8 +27,8 @@ type Method struct {
 	// factor is how much R√T weighs against B². Per coordinate the two methods' noise is equal
 	// where R√(2T) = B²: sensitivities are 2R and √2·B². A covariance's noise is amplified by close
 	// eigenvalues, a power step's by those before it and softened by the rising schedule. The
-	// factors were measured (docs/experiments.md), on the sphere for one component and for five;
-	// what lies between is interpolated.
+	// factors were measured on the sphere, for one component and for five; what lies between is
+	// interpolated.
 	factor float64
 	steps  int // T of all runs, which share the budget
 	// round is the one before whose step auto decides: the last refresh of the radius before which
@@ -37,7 +37,8 @@ type Method struct {
 }
 
 // iotaEnough is the ι up to which auto takes the covariance by public sizes, before anything is
-// spent: no other method is better by much there, whatever the spectrum (docs/experiments.md).
+// spent: no other method is better by much there, whatever the spectrum
+// (docs/figures/accuracy/table.csv).
 const iotaEnough = 0.3
 
 // iotaSphere is the ι up to which rows = "auto" leaves rows as they are: there noise is little, and
@@ -126,10 +127,10 @@ func (m *Method) Rule() string {
 		m.factor, m.round, m.steps, bound, m.iota, iotaEnough)
 }
 
-// decide is method = "auto" (docs/experiments.md) where public sizes leave it open: power iteration
-// if factor·R√T < B², where R is the radius of the step of round, B² the bound of a covariance of
-// the same rows, 1 on the sphere, and T the steps that share the budget. The sentence says it for
-// people.
+// decide is method = "auto" (docs/adr/0009-radii-and-auto.md) where public sizes leave it open:
+// power iteration if factor·R√T < B², where R is the radius of the step of round, B² the bound of a
+// covariance of the same rows, 1 on the sphere, and T the steps that share the budget. The sentence
+// says it for people.
 func (m *Method) decide(radii map[Kind]float64) (method, why string) {
 	power, covariance := m.factor*radii[KindPower]*math.Sqrt(float64(m.steps)), 1.0
 	if !m.Sphere {

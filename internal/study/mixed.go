@@ -12,8 +12,8 @@ import (
 
 // A covariance of many columns whose variances fall slowly loses most to noise: its d(d+1)/2
 // numbers share the budget. Power rounds share it among d·k, and where they start at components of
-// a third of a covariance a few of them do (docs/experiments.md). Where variances fall fast neither
-// is better, and the covariance says more of single components.
+// a third of a covariance a few of them do (docs/figures/auto-rounds.csv). Where variances fall
+// fast neither is better, and the covariance says more of single components.
 const (
 	// mixedColumns times K+3 is how many columns there must be: with fewer, rounds gain little, or
 	// lose, since their noise grows with K. No bound of power iteration was calibrated for more

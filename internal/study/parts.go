@@ -7,14 +7,14 @@ import (
 	"covey/internal/proposal"
 )
 
-// parts are how a covariance is bought (docs/experiments.md), in several where its bound B² is
-// private. What noise costs grows with B², so that rows are best clipped short; but a short clip
-// turns the components of rows that come in groups, and hides a direction that only the longest
-// rows have. Where noise is small there is one part, clipped high: a short clip would save less
-// than it can turn. Else a first part is clipped at a low quantile of ‖y‖² and a small one at a
-// high quantile, and by these two the last part is clipped low or high. Every part is clipped high
-// where the histogram of ‖y‖² has two peaks: rows are then of several kinds; and where noise is
-// small but for rows with a heavy tail, and lengths have none. With a public bound there is one
+// parts are how a covariance is bought (docs/adr/0009-radii-and-auto.md), in several where its
+// bound B² is private. What noise costs grows with B², so that rows are best clipped short; but a
+// short clip turns the components of rows that come in groups, and hides a direction that only the
+// longest rows have. Where noise is small there is one part, clipped high: a short clip would save
+// less than it can turn. Else a first part is clipped at a low quantile of ‖y‖² and a small one at
+// a high quantile, and by these two the last part is clipped low or high. Every part is clipped
+// high where the histogram of ‖y‖² has two peaks: rows are then of several kinds; and where noise
+// is small but for rows with a heavy tail, and lengths have none. With a public bound there is one
 // part, too.
 type parts struct {
 	shares []float64 // of the covariance's budget, in the order in which the parts are asked

@@ -12,8 +12,7 @@ import (
 // HistogramBins is the number of bins of a histogram ([query.HistogramBins]).
 const HistogramBins = query.HistogramBins
 
-// radiusRounds are the rounds before which a private radius is refreshed
-// (docs/experiments.md).
+// radiusRounds are the rounds before which a private radius is refreshed.
 var radiusRounds = []int{0, 1, 2, 4, 7}
 
 // Kind is what a query asks for: a row of the table of package query.

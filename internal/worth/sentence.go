@@ -237,7 +237,8 @@ func limited(r *result.Result) string {
 }
 
 // groupsSentence is for studies in which the directions of rows decided more than their lengths:
-// groups1-pow1, d = 100, n = 10,000, captures 0.991 where the bound is 0.994 (docs/experiments.md).
+// groups1-pow1, d = 100, n = 10,000, captures 0.991 where the bound is 0.994
+// (docs/figures/accuracy/table.csv).
 const groupsSentence = " If rows come in groups with different averages, such as women and men, the components can be some degrees farther off than these bounds say"
 
 // zerosSentence is for rows divided by their lengths, of short ones that [astray] does not see
