@@ -84,8 +84,8 @@ func (c columns) has(i, j int) uint64 {
 // a value: at most one of each level.
 func (c columns) oneHots(size int, bins func(to []int, x float64) []int) func(acc []uint64, unit int) {
 	from := c.m.reader()
-	var own, filled []int
-	counts := make([]uint64, size) // of a column; filled are those above 0
+	var own []int
+	counts := newTally(size) // of a column
 	return func(acc []uint64, unit int) {
 		first, end := c.m.unit(unit)
 		rows := from.widened(first, end)
@@ -96,17 +96,10 @@ func (c columns) oneHots(size int, bins func(to []int, x float64) []int) func(ac
 				there += has
 				own = bins(own[:0], rows[(i-first)*c.m.d+j])
 				for _, b := range own {
-					if counts[b] == 0 {
-						filled = append(filled, b)
-					}
-					counts[b] += has
+					counts.add(b, has)
 				}
 			}
-			for _, b := range filled { // at most 2^22 rows: no overflow
-				acc[at*size+b] += counts[b] * one / max(1, there) // down: a level's sum stays within one
-				counts[b] = 0
-			}
-			filled = filled[:0]
+			counts.average(acc[at*size:], there)
 		}
 	}
 }

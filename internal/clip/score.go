@@ -92,8 +92,8 @@ func Picture(m *Matrix, g ScoreGrid, x, y, groups int, group func(i int) int, wo
 func (m *Matrix) oneHots(blocks, size, workers int, bins func(to []int, i int, row []float64) ([]int, uint64)) []int64 {
 	return signed(share(m.N(), m.height(blockBytes), blocks*size, workers, func() func([]uint64, int, int) {
 		from := m.reader()
-		var own, filled []int
-		counts := make([]uint64, blocks*size) // of one unit; filled are those above 0
+		var own []int
+		counts := newTally(blocks * size)
 		return func(acc []uint64, lo, hi int) {
 			for u := lo; u < hi; u++ {
 				first, end := m.unit(u)
@@ -105,18 +105,10 @@ func (m *Matrix) oneHots(blocks, size, workers int, bins func(to []int, i int, r
 					in *= m.there(i)
 					there += in
 					for block, b := range own {
-						at := block*size + b
-						if counts[at] == 0 {
-							filled = append(filled, at)
-						}
-						counts[at] += in
+						counts.add(block*size+b, in)
 					}
 				}
-				for _, at := range filled { // at most 2^22 rows: no overflow
-					acc[at] += counts[at] * one / max(1, there) // down: a block's sum stays within one
-					counts[at] = 0
-				}
-				filled = filled[:0]
+				counts.average(acc, there)
 			}
 		}
 	}))

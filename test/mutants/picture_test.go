@@ -7,11 +7,12 @@ func init() {
 	const (
 		rules  = "internal/study/picture.go"
 		counts = "internal/clip/score.go"
+		tally  = "internal/clip/tally.go"
 	)
 	tables = append(tables, []mutant{
-		{"picture: a unit's rows each count", 0, []edit{{counts, "+= counts[at] * one / max(1, there)", "+= counts[at] * one"}},
+		{"picture: a unit's rows each count", 0, []edit{{tally, "* one / max(1, rows)", "* one"}},
 			in("clip", "TestReplacedUnitMovesScoresByDelta"), killer{}},
-		{"picture: averages rounded up", 0, []edit{{counts, "+= counts[at] * one / max(1, there)", "+= (counts[at]*one + there - 1) / max(1, there)"}},
+		{"picture: averages rounded up", 0, []edit{{tally, "t.counts[bin] * one / max(1, rows)", "(t.counts[bin]*one + rows - 1) / max(1, rows)"}},
 			in("clip", "TestScores"), killer{}},
 		{"picture: rows that are left out count", 0, []edit{{counts, "in *= m.there(i)\n", ""}},
 			in("clip", "TestScores"), killer{}},

@@ -4,6 +4,7 @@ package mutants
 
 const (
 	clipColumn  = "internal/clip/column.go"
+	clipTally   = "internal/clip/tally.go"
 	queryColumn = "internal/query/column.go"
 )
 
@@ -26,10 +27,10 @@ func init() {
 			{"internal/worth/constants.go", "	if all && r.TotalInterval", "	if false && r.TotalInterval"},
 		}, in("simulate", "TestTotalDoubtsScales"), killer{}},
 		{"averaged one-hots are rounded to nearest", 0, []edit{
-			{clipColumn, "acc[at*size+b] += counts[b] * one / max(1, there)", "acc[at*size+b] += (counts[b]*one + there/2) / max(1, there)"},
+			{clipTally, "t.counts[bin] * one / max(1, rows)", "(t.counts[bin]*one + rows/2) / max(1, rows)"},
 		}, columns, killer{}},
 		{"a unit's rows are added and not averaged", 0, []edit{
-			{clipColumn, "acc[at*size+b] += counts[b] * one / max(1, there)", "acc[at*size+b] += counts[b] * one"},
+			{clipTally, "* one / max(1, rows)", "* one"},
 		}, columns, killer{}},
 		{"a tree has the noise of one level", 0, []edit{
 			{queryGrid, "up(math.Sqrt(float64(2*levels*(values/bins))))", "up(math.Sqrt(float64(2*(values/bins))))"},
