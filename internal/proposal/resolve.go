@@ -122,7 +122,21 @@ func def[T comparable](field *T, value T) {
 	}
 }
 
+// check returns the first bound that a resolved spec breaks, a *FieldError.
 func (s *Spec) check() error {
+	for _, check := range []func() error{
+		s.checkNames, s.checkBudget, s.checkComponents, s.checkWords, s.checkDropout,
+		s.checkStandardize, s.checkDetail, s.checkLeveled, s.checkIndicators, s.checkRadius, s.checkPicture,
+		s.checkNumbers, s.checkMethod, s.checkStart, s.checkUnit, s.checkShares, s.Expires.check, s.checkAbout, s.Deadlines.check, s.checkColumns,
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkNames() error {
 	if err := validText("name", s.Name); err != nil {
 		return err
 	}
@@ -132,14 +146,18 @@ func (s *Spec) check() error {
 	case looksLikeDigest(s.Name):
 		return FieldErrorf("name", "must not be four or more hexadecimal digits and nothing else: they stand for a digest; got %q", s.Name)
 	}
-	if err := validText("dataset", s.Dataset); err != nil {
-		return err
-	}
+	return validText("dataset", s.Dataset)
+}
+
+// checkBudget checks ε and δ, what they cover, and the rounds that share them.
+func (s *Spec) checkBudget() error {
 	switch {
 	case !(s.Epsilon > 0) || s.Epsilon > 100:
 		return FieldErrorf("epsilon", "must be in %s, got %v", bounds["epsilon"], s.Epsilon)
 	case !(s.Delta > 0 && s.Delta < 1) || s.Delta < 1e-15:
 		return FieldErrorf("delta", "must be in %s, got %v", bounds["delta"], s.Delta)
+	case s.SitesPerUnit < 0 || s.SitesPerUnit > MaxSites:
+		return FieldErrorf("sites_per_unit", "must be in 1..%d, got %d", MaxSites, s.SitesPerUnit)
 	case s.Alpha != 0 && !(s.Alpha > 0 && s.Alpha < 1):
 		return FieldErrorf("alpha", "must be in (0, 1), got %v", s.Alpha)
 	case s.Rounds < 0 || s.Rounds > MaxRounds:
@@ -149,12 +167,11 @@ func (s *Spec) check() error {
 	case !(s.C > 0) || s.C > 1e6:
 		return FieldErrorf("c", "must be in (0, 1e6], got %v", s.C)
 	}
-	if err := s.checkComponents(); err != nil {
-		return err
-	}
-	if s.SitesPerUnit < 0 || s.SitesPerUnit > MaxSites {
-		return FieldErrorf("sites_per_unit", "must be in 1..%d, got %d", MaxSites, s.SitesPerUnit)
-	}
+	return nil
+}
+
+// checkWords checks the fields that are one of a few words.
+func (s *Spec) checkWords() error {
 	for _, e := range []struct {
 		field, got string
 		allowed    []string
@@ -176,6 +193,11 @@ func (s *Spec) check() error {
 			return FieldErrorf(e.field, "must be one of %q, got %q", e.allowed, e.got)
 		}
 	}
+	return nil
+}
+
+// checkDropout checks what a study does without some of its sites.
+func (s *Spec) checkDropout() error {
 	switch {
 	case s.MinSurvivors != 0 && s.Waits():
 		return FieldErrorf("min_survivors", `is of no use with on_dropout = "wait": every sum is over all sites; got %d`, s.MinSurvivors)
@@ -183,14 +205,6 @@ func (s *Spec) check() error {
 		return FieldErrorf("dropout", "must be at least 0 and below 0.5, got %g", s.Dropout)
 	case s.SpareSlots < 0 || s.SpareSlots > MaxSlots:
 		return FieldErrorf("spare_slots", "must be in 0..%d, got %d", MaxSlots, s.SpareSlots)
-	}
-	for _, check := range []func() error{
-		s.checkStandardize, s.checkDetail, s.checkLeveled, s.checkIndicators, s.checkRadius, s.checkPicture,
-		s.checkNumbers, s.checkMethod, s.checkStart, s.checkUnit, s.checkShares, s.Expires.check, s.checkAbout, s.Deadlines.check, s.checkColumns,
-	} {
-		if err := check(); err != nil {
-			return err
-		}
 	}
 	return nil
 }
