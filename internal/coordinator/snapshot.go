@@ -101,6 +101,8 @@ func (m *Machine) Restore(from io.Reader) error {
 
 var errSnapshot = errors.New("it is inconsistent")
 
+// read decodes a snapshot. Studies that are over go onto a shelf of the machine's folder, or into
+// memory where it has none. What does not fit together is an error.
 func (m *Machine) read(from io.Reader) (fresh replicated, err error) {
 	on := new(shelf.Shelf)
 	if m.dir != "" {
@@ -161,22 +163,27 @@ func (m *Machine) read(from io.Reader) (fresh replicated, err error) {
 		}
 		fresh.closed[c.View.Digest] = c
 	}
-	// each is in the order once, and each of the order is there
+	return fresh, fresh.ordered(s)
+}
+
+// ordered checks that each study of a snapshot is in its order once, running or over, and that no
+// other is.
+func (m *replicated) ordered(s snapshot) error {
 	once := map[proposal.Digest]bool{}
 	for _, d := range s.Order {
-		_, there := fresh.find(d)
+		_, there := m.find(d)
 		if once[d] || !there {
-			return fresh, errSnapshot
+			return errSnapshot
 		}
 		once[d] = true
 	}
-	for d := range fresh.closed {
-		if fresh.studies[d] != nil {
-			return fresh, errSnapshot
+	for d := range m.closed {
+		if m.studies[d] != nil {
+			return errSnapshot
 		}
 	}
-	if n := len(fresh.studies) + len(fresh.closed); n != len(s.Order) || n != len(s.Studies)+len(s.Closed) {
-		return fresh, errSnapshot
+	if n := len(m.studies) + len(m.closed); n != len(s.Order) || n != len(s.Studies)+len(s.Closed) {
+		return errSnapshot
 	}
-	return fresh, nil
+	return nil
 }
