@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -198,66 +199,75 @@ type entry struct {
 func walk(text []byte, see func(entry)) error {
 	var p unstable.Parser
 	p.Reset(text)
-	counts := map[string]int{} // of array tables
+	w := walker{see: see, counts: map[string]int{}}
 	var table entry
-	at := func(base entry, node *unstable.Node, kind unstable.Kind) entry {
-		e := entry{path: base.path, keys: append([]string(nil), base.keys...), offset: -1, kind: kind}
-		for keys := node.Key(); keys.Next(); {
-			name := string(keys.Node().Data)
-			if e.offset < 0 {
-				e.offset = int(keys.Node().Raw.Offset)
-			}
-			if e.path != "" {
-				e.path += "."
-			}
-			e.path += name
-			e.keys = append(e.keys, name)
-			if n := counts[e.path]; n > 0 && !(kind == unstable.ArrayTable && keys.IsLast()) {
-				e.path += fmt.Sprintf("[%d]", n-1)
-			}
-		}
-		return e
-	}
-	var value func(base entry, node *unstable.Node)
-	value = func(base entry, node *unstable.Node) {
-		e := at(base, node, node.Value().Kind)
-		see(e)
-		var inside func(e entry, v *unstable.Node)
-		inside = func(e entry, v *unstable.Node) {
-			n := 0
-			for children := v.Children(); children.Next(); {
-				switch child := children.Node(); {
-				case child.Kind == unstable.Comment:
-				case v.Kind == unstable.InlineTable && child.Kind == unstable.KeyValue:
-					value(e, child)
-				case v.Kind == unstable.Array:
-					item := entry{fmt.Sprintf("%s[%d]", e.path, n), append(append([]string(nil), e.keys...), ""), e.offset, child.Kind}
-					if child.Raw.Length > 0 {
-						item.offset = int(child.Raw.Offset)
-					}
-					see(item)
-					inside(item, child)
-					n++
-				}
-			}
-		}
-		inside(e, node.Value())
-	}
 	for p.NextExpression() {
 		switch node := p.Expression(); node.Kind {
 		case unstable.KeyValue:
-			value(table, node)
+			w.value(table, node)
 		case unstable.Table:
-			table = at(entry{}, node, unstable.Table)
+			table = w.at(entry{}, node, unstable.Table)
 			see(table)
 		case unstable.ArrayTable:
-			table = at(entry{}, node, unstable.ArrayTable)
-			counts[table.path]++
-			table.path += fmt.Sprintf("[%d]", counts[table.path]-1)
+			table = w.at(entry{}, node, unstable.ArrayTable)
+			w.counts[table.path]++
+			table.path += fmt.Sprintf("[%d]", w.counts[table.path]-1)
 			see(table)
 		}
 	}
 	return p.Error()
+}
+
+type walker struct {
+	see    func(entry)
+	counts map[string]int // of array tables so far, by path
+}
+
+// at returns the entry of a node's key below base.
+func (w *walker) at(base entry, node *unstable.Node, kind unstable.Kind) entry {
+	e := entry{path: base.path, keys: slices.Clone(base.keys), offset: -1, kind: kind}
+	for keys := node.Key(); keys.Next(); {
+		name := string(keys.Node().Data)
+		if e.offset < 0 {
+			e.offset = int(keys.Node().Raw.Offset)
+		}
+		if e.path != "" {
+			e.path += "."
+		}
+		e.path += name
+		e.keys = append(e.keys, name)
+		if n := w.counts[e.path]; n > 0 && !(kind == unstable.ArrayTable && keys.IsLast()) {
+			e.path += fmt.Sprintf("[%d]", n-1)
+		}
+	}
+	return e
+}
+
+// value sees a key below base, and what its value holds.
+func (w *walker) value(base entry, node *unstable.Node) {
+	e := w.at(base, node, node.Value().Kind)
+	w.see(e)
+	w.inside(e, node.Value())
+}
+
+// inside sees the keys of an inline table and the items of a list.
+func (w *walker) inside(e entry, v *unstable.Node) {
+	n := 0
+	for children := v.Children(); children.Next(); {
+		switch child := children.Node(); {
+		case child.Kind == unstable.Comment:
+		case v.Kind == unstable.InlineTable && child.Kind == unstable.KeyValue:
+			w.value(e, child)
+		case v.Kind == unstable.Array:
+			item := entry{fmt.Sprintf("%s[%d]", e.path, n), append(slices.Clone(e.keys), ""), e.offset, child.Kind}
+			if child.Raw.Length > 0 {
+				item.offset = int(child.Raw.Offset)
+			}
+			w.see(item)
+			w.inside(item, child)
+			n++
+		}
+	}
 }
 
 // kinds are values in words.
