@@ -103,14 +103,12 @@ func parseArray(text string) (*array, error) {
 			}
 		case "shape":
 			var shape []int
-			if shape, ok = p.tuple(); ok {
-				a.n, a.d, shaped = 0, 1, len(shape) == 1 || len(shape) == 2
-				if a.vector = len(shape) == 1; shaped {
-					a.n = shape[0]
-				}
-				if len(shape) == 2 {
-					a.d = shape[1]
-				}
+			shape, ok = p.tuple()
+			switch len(shape) {
+			case 1:
+				a.n, a.d, a.vector, shaped = shape[0], 1, true, true
+			case 2:
+				a.n, a.d, shaped = shape[0], shape[1], true
 			}
 		default:
 			ok = false
