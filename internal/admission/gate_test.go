@@ -286,12 +286,12 @@ func TestHostsAreForgotten(t *testing.T) {
 	for i := range 3 * maxHosts {
 		g.hostOf(&net.TCPAddr{IP: net.IPv4(10, byte(i>>16), byte(i>>8), byte(i))}, now).bucket.spend(now, 1)
 	}
-	if g.hosts.Len() > maxHosts+1 {
-		t.Errorf("%d hosts are kept", g.hosts.Len())
+	if len(g.hosts.all) > maxHosts+1 {
+		t.Errorf("%d hosts are kept", len(g.hosts.all))
 	}
 	g.hostOf(&net.TCPAddr{IP: net.IPv4(11, 0, 0, 1)}, now.Add(time.Minute))
-	if g.hosts.Len() > 2 {
-		t.Errorf("%d hosts are kept after a minute", g.hosts.Len())
+	if len(g.hosts.all) > 2 {
+		t.Errorf("%d hosts are kept after a minute", len(g.hosts.all))
 	}
 }
 

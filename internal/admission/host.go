@@ -48,9 +48,6 @@ func (h *Hosts[T]) Of(address net.Addr, now time.Time) *T {
 	return v
 }
 
-// Len returns how many hosts are kept.
-func (h *Hosts[T]) Len() int { return len(h.all) }
-
 // hostOf returns what connections of an address are counted under: the IPv4 address, or the /64 of
 // an IPv6 one.
 func hostOf(address net.Addr) string {

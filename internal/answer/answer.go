@@ -53,8 +53,8 @@ func (r *Rows) String() string { return r.raw.String() }
 // GoString is String, for %#v.
 func (r *Rows) GoString() string { return r.String() }
 
-// ErrKind is a planned query of no known kind.
-var ErrKind = errors.New("answer: a planned query has no known kind")
+// errKind is a planned query of no known kind.
+var errKind = errors.New("answer: a planned query has no known kind")
 
 // Answer is this site's exact sum for an ask that Plan.Check found in order: the query's
 // Values integers, in units of the ask's grid. site is its roster index.
@@ -70,7 +70,7 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 	case study.KindHistogram:
 		m, ok := clip.MapOf(q.Of)
 		if !ok {
-			return nil, ErrKind
+			return nil, errKind
 		}
 		counts, err = clip.Histogram(rows, clip.Query{Map: m, X: a.X}, workers)
 	case study.KindLevels:
@@ -95,7 +95,7 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 	default:
 		m, ok := clip.MapOf(a.Kind)
 		if !ok {
-			return nil, ErrKind
+			return nil, errKind
 		}
 		return clip.Sum(rows, clip.Query{Map: m, X: a.X, Radius: a.Radius, Grid: a.Grid}, workers)
 	}

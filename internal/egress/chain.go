@@ -110,7 +110,7 @@ func Verify(dir, link string, see func(SentMessage)) (Chain, error) {
 			return chain, &ChainError{path, chain.Lines}
 		}
 		if !bad {
-			if m.Kind == KindAnew {
+			if m.Kind == kindAnew {
 				chain.Anew = m.Time
 			}
 			if m.sent() {

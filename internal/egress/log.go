@@ -39,12 +39,12 @@ type Line struct {
 // message: nothing left, and no count has it.
 const KindLocal = "local"
 
-// KindAnew is the kind of the first line of a file that was begun where an earlier one was gone. It
+// kindAnew is the kind of the first line of a file that was begun where an earlier one was gone. It
 // is no message, either.
-const KindAnew = "anew"
+const kindAnew = "anew"
 
 // sent reports whether a line records a message.
-func (s Line) sent() bool { return s.Kind != KindLocal && s.Kind != KindAnew }
+func (s Line) sent() bool { return s.Kind != KindLocal && s.Kind != kindAnew }
 
 // Of adds the message's hash.
 func (s Line) Of(raw []byte) Line {
@@ -198,7 +198,7 @@ func (e *Log) add(s Line) {
 // Callers know that messages left before, and call it before any Record.
 func (e *Log) Anew(now time.Time) bool {
 	if e.absent {
-		e.Record(Line{Kind: KindAnew}, now) // or the first message is not recorded and not sent
+		e.Record(Line{Kind: kindAnew}, now) // or the first message is not recorded and not sent
 	}
 	return e.absent
 }

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Graph is who does what for whom above MaxSites sites: everybody derives the whole of it from one
-// seed that nobody could choose. It never changes once made.
+// Graph is who does what for whom above proposal.MaxComplete sites: everybody derives the whole of
+// it from one seed that nobody could choose. It never changes once made.
 type Graph struct {
 	numbers   Numbers
 	holders   [][]uint16 // of each site, in the order drawn

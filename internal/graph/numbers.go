@@ -2,8 +2,8 @@ package graph
 
 import "math"
 
-// MaxSites is how many sites the sparse graph can have: indices are 2 bytes.
-const MaxSites = 65535
+// maxSites is how many sites the sparse graph can have: indices are 2 bytes.
+const maxSites = 65535
 
 // Numbers is the numbers of the sparse graph, all public and in the plan: who holds shares of
 // whom, who shares masks with whom and whose signatures count are drawn with them (Graph). They
@@ -127,8 +127,8 @@ func (n Numbers) Validate() error {
 // common, whose secrets open in one slot of a query: at most one sum opens.
 func (n Numbers) population() error {
 	switch {
-	case n.Sites < 3 || n.Sites > MaxSites:
-		return refuse("%d sites, must be 3..%d on the sparse graph", n.Sites, MaxSites)
+	case n.Sites < 3 || n.Sites > maxSites:
+		return refuse("%d sites, must be 3..%d on the sparse graph", n.Sites, maxSites)
 	case n.Corrupt < 0 || n.Corrupt >= n.Sites:
 		return refuse("%d corrupt sites of %d", n.Corrupt, n.Sites)
 	case 2*n.MinSurvivors <= n.Sites+n.Corrupt || n.MinSurvivors < n.Corrupt+2 || n.MinSurvivors > n.Sites:

@@ -72,7 +72,7 @@ func TestUnsafeNumbersAreNamed(t *testing.T) {
 	}
 	for want, change := range map[string]func(*Numbers){
 		"2 sites, must be":        func(n *Numbers) { n.Sites = 2 },
-		"65536 sites, must be":    func(n *Numbers) { n.Sites = MaxSites + 1 },
+		"65536 sites, must be":    func(n *Numbers) { n.Sites = maxSites + 1 },
 		"-1 corrupt":              func(n *Numbers) { n.Corrupt = -1 },
 		"1000 corrupt":            func(n *Numbers) { n.Corrupt = 1000 },
 		"550 survivors at least":  func(n *Numbers) { n.MinSurvivors-- },

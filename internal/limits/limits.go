@@ -192,7 +192,7 @@ func (s Study) Total() *Total {
 	t.Before, _ = curve.Epsilon(max(0, used.SpentRho+used.ReservedRho), t.Delta)
 	t.After, _ = curve.Epsilon(max(0, used.SpentRho+used.ReservedRho)+s.Plan.Rho, t.Delta)
 	if zcdp > 0 {
-		_, of, _ := s.Config.Policy.Analyst(pki.Fingerprint([]byte(by.Identity)))
+		of, _ := s.Config.Policy.Analyst(pki.Fingerprint([]byte(by.Identity)))
 		t.Limit = of.MaxEpsilonTotal
 		limit := used.Cap(zcdp, gdp, bridged)
 		t.Fits = used.SpentRho+used.ReservedRho+s.Plan.Rho <= limit*(1+1e-12) // as the ledger compares

@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// MaxInts is the most numbers that an Ints read from a text may have: a number can take eight times
+// maxInts is the most numbers that an Ints read from a text may have: a number can take eight times
 // as many bytes in memory as in the text.
-const MaxInts = 1 << 22
+const maxInts = 1 << 22
 
 // Ints are written as "i", a width of 1 to 8 bytes, and each number in so many bytes, in two's
 // complement. A number that needs more bytes is 0 there and follows after a comma, also in base64:
@@ -98,7 +98,7 @@ func (v Ints) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads what MarshalText writes and nothing else. It fails before it allocates more
-// than MaxInts numbers.
+// than maxInts numbers.
 func (v *Ints) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*v = nil
@@ -120,8 +120,8 @@ func (v *Ints) UnmarshalText(text []byte) error {
 	if len(raw)%w != 0 || len(rest)%exception != 0 || any != (len(rest) > 0) {
 		return errForm
 	}
-	if len(raw) > MaxInts*w {
-		return fmt.Errorf("packed numbers must be at most %d, got %d", MaxInts, len(raw)/w)
+	if len(raw) > maxInts*w {
+		return fmt.Errorf("packed numbers must be at most %d, got %d", maxInts, len(raw)/w)
 	}
 	out := make(Ints, len(raw)/w)
 	for i := range out {

@@ -120,12 +120,12 @@ func TestEveryVectorComesBack(t *testing.T) {
 
 // TestTooManyInts: a short text cannot take eight times its bytes of memory without a bound.
 func TestTooManyInts(t *testing.T) {
-	text := []byte("i1" + strings.Repeat("AAAA", MaxInts/3+1))
+	text := []byte("i1" + strings.Repeat("AAAA", maxInts/3+1))
 	var v Ints
 	if err := v.UnmarshalText(text); err == nil || v != nil {
 		t.Error("they are read")
 	}
-	if err := v.UnmarshalText([]byte("i1" + base64.StdEncoding.EncodeToString(make([]byte, MaxInts)))); err != nil || len(v) != MaxInts {
+	if err := v.UnmarshalText([]byte("i1" + base64.StdEncoding.EncodeToString(make([]byte, maxInts)))); err != nil || len(v) != maxInts {
 		t.Error(len(v), err)
 	}
 }

@@ -59,20 +59,20 @@ func (a Analyst) of(population Population) Population {
 	return Population{Name: population.Name, Budget: &b}
 }
 
-// Analyst returns the analyst whose key has this fingerprint, with the name that it is listed by.
-func (p *Policy) Analyst(fingerprint string) (name string, a Analyst, ok bool) {
-	for name, a := range p.Analysts {
+// Analyst returns the analyst whose key has this fingerprint.
+func (p *Policy) Analyst(fingerprint string) (Analyst, bool) {
+	for _, a := range p.Analysts {
 		if a.Key == fingerprint {
-			return name, a, true
+			return a, true
 		}
 	}
-	return "", Analyst{}, false
+	return Analyst{}, false
 }
 
 // AnalystCaps returns what all studies of a key may be charged of a population's budget, in ρ, as
 // Population.Caps returns it; 0 where max_epsilon_total says nothing of the key.
 func (p *Policy) AnalystCaps(fingerprint string, population Population, bridged bool) (zcdp, gdp float64) {
-	_, a, ok := p.Analyst(fingerprint)
+	a, ok := p.Analyst(fingerprint)
 	if !ok || a.MaxEpsilonTotal == 0 || population.Budget == nil {
 		return 0, 0
 	}
