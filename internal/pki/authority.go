@@ -156,7 +156,7 @@ func (a *Authority) Format(f fmt.State, _ rune) {
 
 // Fingerprint of the CA certificate, as in join files: SHA-256 of its DER in
 // sixteen groups of four hexadecimal digits.
-func (a *Authority) Fingerprint() string { return caFingerprint(a.CA()) }
+func (a *Authority) Fingerprint() string { return CAFingerprint(a.CA()) }
 
 // CertificatePEM returns the CA certificate, which is public.
 func (a *Authority) CertificatePEM() []byte { return certificatePEM(a.CA().Raw) }

@@ -412,7 +412,7 @@ func TestFingerprints(t *testing.T) {
 	if !validFingerprint(a.Fingerprint()) {
 		t.Error(a.Fingerprint())
 	}
-	good := caFingerprint(&x509.Certificate{Raw: []byte("x")})
+	good := CAFingerprint(&x509.Certificate{Raw: []byte("x")})
 	if good != "2d71-1642-b726-b044-0162-7ca9-fbac-32f5-c853-0fb1-903c-c4db-0225-8717-921a-4881" {
 		t.Error(good)
 	}

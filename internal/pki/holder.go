@@ -228,7 +228,7 @@ func (s *Holder) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 		}
 		cas = []*x509.Certificate{ca}
 		if old != nil && !slices.ContainsFunc(old.cas, ca.Equal) {
-			return &WrongCAError{caFingerprint(old.cas[0]), caFingerprint(ca)}
+			return &WrongCAError{CAFingerprint(old.cas[0]), CAFingerprint(ca)}
 		}
 	case old != nil:
 		cas = old.cas

@@ -48,7 +48,7 @@ func verifyPinned(chain []*x509.Certificate, fingerprint, serverName string, now
 	}
 	ca := chain[len(chain)-1]
 	// not a leaf that vouches for itself
-	if got := caFingerprint(ca); got != fingerprint || !ca.IsCA {
+	if got := CAFingerprint(ca); got != fingerprint || !ca.IsCA {
 		return &WrongCAError{fingerprint, got}
 	}
 	// Verify with an empty DNSName would check no host.
@@ -74,7 +74,7 @@ func CheckCA(caPEM []byte, fingerprint string) error {
 	if err != nil {
 		return &CertificateError{"the authority's does not parse", err}
 	}
-	if got := caFingerprint(ca); got != fingerprint {
+	if got := CAFingerprint(ca); got != fingerprint {
 		return &WrongCAError{fingerprint, got}
 	}
 	return nil

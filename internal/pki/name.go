@@ -74,14 +74,14 @@ func Fingerprint(pub ed25519.PublicKey) string {
 	return groups(strings.ToLower(base32.StdEncoding.EncodeToString(h[:15])))
 }
 
-// caFingerprint is the SHA-256 of a certificate's DER in sixteen groups of four
-// hexadecimal digits.
-func caFingerprint(cert *x509.Certificate) string {
+// CAFingerprint is the form of a CA certificate that people compare, as in join files: the SHA-256
+// of its DER in sixteen groups of four hexadecimal digits.
+func CAFingerprint(cert *x509.Certificate) string {
 	h := sha256.Sum256(cert.Raw)
 	return groups(hex.EncodeToString(h[:]))
 }
 
-// validFingerprint checks the form that caFingerprint gives, and no other.
+// validFingerprint checks the form that CAFingerprint returns, and no other.
 func validFingerprint(s string) bool {
 	digits := strings.ReplaceAll(s, "-", "")
 	return len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == "" && groups(digits) == s

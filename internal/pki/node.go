@@ -54,9 +54,9 @@ func (p *PeerTLS) Pin(known func(ed25519.PublicKey) bool) { p.known = known }
 // before the first connection.
 func (p *PeerTLS) QuantumSafe() { p.safe = true }
 
-// Check reports whether the other side of a connection is a coordinator that is let in: its
-// certificate, whose chain is verified, names a coordinator, and its key is a known one. The error
-// is a [*CertificateError].
+// Check returns a [*CertificateError] unless the other side of a connection is a coordinator that
+// is let in: its certificate, whose chain is verified, names a coordinator, and its key is a known
+// one.
 func (p *PeerTLS) Check(s tls.ConnectionState) error {
 	leaf := s.PeerCertificates[0] // there is one on either side of every protocol but joining
 	if _, err := NodeName(leaf); err != nil {
@@ -265,7 +265,7 @@ func InitNode(dir string, e Estate, fingerprint string, hosts []string, now time
 	return initWith(dir, pair{ca, key}, e.own, ed25519.NewKeyFromSeed(estate.Signing), hosts, now)
 }
 
-// Vacant reports whether a folder holds none of a coordinator's files ([*ExistsError]).
+// Vacant returns an [*ExistsError] if a folder holds one of a coordinator's files.
 func Vacant(dir string) error {
 	var paths []string
 	for _, name := range []string{caKeyFile, caFile, serverKeyFile, serverFile, signingFile, nextKeyFile, nextFile, oldFile, membersFile} {

@@ -45,7 +45,7 @@ func (v Voucher) Fingerprint() string {
 	if err != nil {
 		return ""
 	}
-	return caFingerprint(cert)
+	return CAFingerprint(cert)
 }
 
 // pair is a CA with its key.
@@ -170,7 +170,7 @@ func (a *Authority) putNext(cert *x509.Certificate, key crypto.Signer) error {
 // nobody else; false if this one does not hold that CA.
 func (a *Authority) NextKey(fingerprint string) ([]byte, bool) {
 	next := a.cas.Load().next
-	if next == nil || caFingerprint(next.cert) != fingerprint {
+	if next == nil || CAFingerprint(next.cert) != fingerprint {
 		return nil, false
 	}
 	raw, err := keyPEM(next.key())
@@ -248,12 +248,12 @@ func (a *Authority) Trust(vouchers ...Voucher) {
 // one, the last two "" where there is none.
 func (a *Authority) Rotation() (current, next, old string) {
 	cas := a.cas.Load()
-	current = caFingerprint(cas.cert)
+	current = CAFingerprint(cas.cert)
 	if cas.next != nil {
-		next = caFingerprint(cas.next.cert)
+		next = CAFingerprint(cas.next.cert)
 	}
 	if cas.old != nil {
-		old = caFingerprint(cas.old)
+		old = CAFingerprint(cas.old)
 	}
 	return current, next, old
 }
@@ -272,7 +272,7 @@ func (a *Authority) Renew(role Role, name string, csrDER []byte, now time.Time) 
 func (a *Authority) IssuerOf(cert *x509.Certificate) string {
 	for _, ca := range a.cas.Load().trusted() {
 		if cert.CheckSignatureFrom(ca) == nil {
-			return caFingerprint(ca)
+			return CAFingerprint(ca)
 		}
 	}
 	return ""
@@ -328,7 +328,7 @@ const (
 	maxBundle      = maxAuthorities + 2
 )
 
-// endorsed reports whether one of trusted vouches for a CA.
+// endorsed returns an error unless one of trusted vouches for a CA.
 func endorsed(ca *x509.Certificate, endorsement []byte, trusted []*x509.Certificate, now time.Time) error {
 	word, err := parseCertificate(endorsement)
 	if err != nil {
@@ -401,9 +401,6 @@ func (s *Holder) Issuer() *x509.Certificate {
 	}
 	return nil
 }
-
-// CAFingerprint is the form of a CA certificate that people compare, as in join files.
-func CAFingerprint(ca *x509.Certificate) string { return caFingerprint(ca) }
 
 // issuer is the one of cas that signed leaf: Load, SaveCertificate, Trust and Rejoin keep it
 // there.

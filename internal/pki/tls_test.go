@@ -158,7 +158,7 @@ func TestJoinTLSVerifies(t *testing.T) {
 	}
 	// A fingerprint of a leaf, by some mistake, does not make it a CA.
 	self := chainTLS(a.serverKey(), leaf, leaf)
-	clientErr, _ := dial(t, self, at(JoinTLS(caFingerprint(leaf), host), start), hello)
+	clientErr, _ := dial(t, self, at(JoinTLS(CAFingerprint(leaf), host), start), hello)
 	must.As[*WrongCAError](t, clientErr)
 	// Fingerprints of another form match nothing.
 	for _, f := range []string{"", strings.ToUpper(a.Fingerprint()), strings.ReplaceAll(a.Fingerprint(), "-", "")} {

@@ -185,16 +185,16 @@ var errNoDigest = status.Error(codes.NotFound, NoStudy)
 const NoStudy = "there is no such study for this analyst"
 
 func (s *analysis) Watch(r *covey.WatchRequest, to grpc.ServerStreamingServer[covey.WatchResponse]) error {
-	var of proposal.Digest
-	if copy(of[:], r.GetStudy()) != len(of) || len(r.GetStudy()) != len(of) {
+	of, ok := digestOf(r.GetStudy())
+	if !ok {
 		return errNoDigest
 	}
 	return s.to.Watch(to.Context(), of, r.GetOnce(), func(t Told) error { return to.Send(&covey.WatchResponse{Study: t.message()}) })
 }
 
 func (s *analysis) Withdraw(ctx context.Context, r *covey.WithdrawRequest) (*covey.WithdrawResponse, error) {
-	var of proposal.Digest
-	if copy(of[:], r.GetStudy()) != len(of) || len(r.GetStudy()) != len(of) {
+	of, ok := digestOf(r.GetStudy())
+	if !ok {
 		return nil, errNoDigest
 	}
 	return &covey.WithdrawResponse{}, s.to.Withdraw(ctx, of)
@@ -213,10 +213,11 @@ func (t Told) message() *covey.Study {
 
 // toldOf reads what a coordinator says of a study: texts as they came.
 func toldOf(m *covey.Study) (Told, error) {
-	var t Told
-	if copy(t.Study[:], m.GetStudy()) != len(t.Study) || len(m.GetStudy()) != len(t.Study) || len(m.GetAnswers()) > proposal.MaxSites {
+	of, ok := digestOf(m.GetStudy())
+	if !ok || len(m.GetAnswers()) > proposal.MaxSites {
 		return Told{}, errShape
 	}
+	t := Told{Study: of}
 	t.Name, t.Proposer, t.Own, t.Code = m.GetName(), m.GetProposer(), m.GetOwn(), whyOf(m.GetCode())
 	if t.Phase = Phase(word(covey.Phase_name, int32(m.GetPhase()))); t.Phase == "" {
 		return Told{}, errShape

@@ -110,17 +110,24 @@ func (r *reader) header(body protoreflect.Message) (Header, error) {
 	if at == nil {
 		return h, nil
 	}
-	id := body.Get(at).Bytes()
-	if len(id) != len(h.Study) {
+	var ok bool
+	if h.Study, ok = digestOf(body.Get(at).Bytes()); !ok {
 		return h, ErrNoStudy
 	}
-	h.Study = proposal.Digest(id)
 	for name, v := range map[protoreflect.Name]*int{"query": &h.Query, "slot": &h.Slot} {
 		if at := field(body, name); at != nil {
 			*v = r.int(uint32(body.Get(at).Uint()))
 		}
 	}
 	return h, nil
+}
+
+// digestOf returns the digest that raw is; false if it has another length.
+func digestOf(raw []byte) (proposal.Digest, bool) {
+	if len(raw) != len(proposal.Digest{}) {
+		return proposal.Digest{}, false
+	}
+	return proposal.Digest(raw), true
 }
 
 func (r *reader) int(v uint32) int {

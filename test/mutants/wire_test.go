@@ -5,7 +5,7 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"wire: a message may be of no study", 0, []edit{
-			{"internal/wire/codec.go", "	if len(id) != len(h.Study) {\n		return h, ErrNoStudy\n", "	if len(id) != len(h.Study) {\n		return h, nil\n"},
+			{"internal/wire/codec.go", "!ok {\n		return h, ErrNoStudy\n", "!ok {\n		return h, nil\n"},
 		}, in("wire", "TestDecodeRefuses"), killer{}},
 		{"wire: numbers of any size", 0, []edit{
 			{"internal/wire/codec.go", "	if v > math.MaxInt32 {", "	if v > math.MaxInt32 && false {"},
