@@ -237,7 +237,7 @@ const slowest = 16 << 10
 // resultFile returns the name that a study's result file has where it is downloaded.
 func resultFile(digest proposal.Digest) string { return "result-" + short(digest) + ".json" }
 
-// result returns a completed study's result file, as `coordinator study result --json` does.
+// result serves a completed study's result file, as `coordinator study result --json` does.
 func (d *Dashboard) result(w http.ResponseWriter, r *http.Request, v visitor) {
 	digest, err := proposal.ParseDigest(r.PathValue("digest"))
 	if err != nil {

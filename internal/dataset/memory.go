@@ -69,7 +69,7 @@ func (m *memory) take32(b *builder, block []float64) error {
 	return nil
 }
 
-// into returns the builder of columns that keeps rows here.
+// into makes the builder of columns keep its rows here.
 func (m *memory) into(b *builder) {
 	d := float64(b.d)
 	if b.precision == Float32 {

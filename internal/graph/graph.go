@@ -27,7 +27,7 @@ type share struct{ dealer, x uint16 }
 
 // New checks the numbers and draws the graph: K holders of each site, m mask neighbors that
 // each site picks, and the committee, each a uniform set (a uniform order, for holders) independent
-// of all others. A Error if some site has fewer than r mask neighbors: it could never be in
+// of all others. An [*Error] if some site has fewer than r mask neighbors: it could never be in
 // U. Numbers of NewNumbers draw such a graph with probability below 10^-6, that with which
 // any present site has too few present ones.
 func New(n Numbers, seed [32]byte) (*Graph, error) {
@@ -254,7 +254,7 @@ func (d *drawing) below(n int) int {
 }
 
 // shuffle puts a uniform ordered choice of k entries at the beginning (Fisher and Yates): entry i
-// changes places with one of those from i on. It gives whom each changed places with.
+// changes places with one of those from i on. It returns whom each changed places with.
 func (d *drawing) shuffle(order []uint16, k int) []int {
 	with := make([]int, k)
 	for i := range k {

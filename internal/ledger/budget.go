@@ -48,7 +48,7 @@ type Population struct {
 }
 
 // Cap returns the cap that binds the population: gdp while all its charges have the bridge, and
-// those of a study that is to come, else zcdp, in which case the smaller is returned.
+// those of the study to come, as study reports; else the smaller of both.
 func (p Population) Cap(zcdp, gdp float64, study bool) float64 {
 	if study && (p.GDP || p.SpentRho+p.ReservedRho == 0) {
 		return gdp
@@ -85,8 +85,8 @@ type Approval struct {
 
 // Approve reserves a.Rho of the population's budget and opens the study's
 // journal. In one transaction it checks that spent + reserved + a.Rho stays
-// within a.CapRho over all the population's studies: *BudgetError otherwise.
-// So are the proposer's studies of it and its own caps.
+// within a.CapRho over all the population's studies, and within the proposer's
+// own cap over those of the proposer: *BudgetError otherwise.
 // Approving again what is approved changes nothing and returns nil; approving
 // the digest with another population, proposal, ρ or data is a *ConflictError.
 // A rejected study can be approved by an operator, not by a policy; a finished

@@ -241,7 +241,7 @@ func TestLatecomerFindsANewLeader(t *testing.T) {
 	})
 }
 
-// led reports whether all nodes know one leader.
+// led returns an error unless all nodes know one leader.
 func led(nodes ...*Node) error {
 	for _, n := range nodes {
 		if n.replica.LeaderID() == "" || n.Coordinator.Members().Version == 0 {

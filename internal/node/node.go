@@ -67,8 +67,8 @@ type Options struct {
 	Dial   Dialer
 	// Now is the wall clock; time.Now if nil.
 	Now func() time.Time
-	// HandOver returns the lead to another coordinator before Run ends, if this one
-	// leads then: a restart then costs no election.
+	// HandOver makes Run hand the lead to another coordinator before it ends, if this one leads
+	// then: a restart costs no election.
 	HandOver bool
 	// Control serves the operator's socket while Run runs.
 	Control bool
@@ -402,5 +402,5 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// Transfer returns the lead to any other coordinator that has caught up.
+// Transfer hands the lead to any other coordinator that has caught up.
 func (n *Node) Transfer(ctx context.Context) error { return n.replica.Transfer(ctx, "") }

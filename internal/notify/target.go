@@ -147,8 +147,8 @@ func Under(dir string, targets []Target) []Target {
 	return out
 }
 
-// Ready reports whether what a target needs is on this machine: its key, or a program that can be
-// run. It sends nothing.
+// Ready returns an error unless what a target needs is on this machine: its key, or a program that
+// can be run. It sends nothing.
 func (t Target) Ready() error {
 	if t.Webhook != "" {
 		_, err := t.key()

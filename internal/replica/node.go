@@ -397,7 +397,7 @@ func (n *Node) Apply(ctx context.Context, entry []byte) (any, error) {
 }
 
 // Barrier returns once everything committed before the call has been applied
-// here. A new leader calls it before it acts on the state (section 8, rule 4).
+// here. A new leader calls it before it acts on the state.
 func (n *Node) Barrier(ctx context.Context) error {
 	_, err := n.await(ctx, func() raft.Future { return n.raft.Barrier(0) })
 	return err

@@ -142,7 +142,7 @@ func (n *Node) Remove(ctx context.Context, id string) error {
 	return err
 }
 
-// Transfer returns the lead to another node that has caught up: to id, or to any if
+// Transfer hands the lead to another node that has caught up: to id, or to any if
 // id is "". Errors as Apply's.
 func (n *Node) Transfer(ctx context.Context, id string) error {
 	if id == "" {

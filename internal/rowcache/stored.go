@@ -246,9 +246,9 @@ func (s *Stored) Verify() error {
 
 const errDamaged = "is damaged: a checksum does not match"
 
-// Check reports whether the file is still as long and as old as when it was opened. Of
-// another, no value must be touched: pages beyond its new end are gone, and reading
-// one ends the process.
+// Check returns an error unless the file is still as long and as old as when it was opened. Of
+// another, no value must be touched: pages beyond its new end are gone, and reading one ends the
+// process.
 func (s *Stored) Check() error {
 	info, err := s.file.Stat()
 	if err != nil {

@@ -76,7 +76,7 @@ type Budget struct {
 	Accountant string `toml:"accountant,omitempty"`
 }
 
-// Dataset is one file of rows.
+// Dataset is one [[dataset]] table: a file, a folder or a query that holds rows.
 type Dataset struct {
 	// Name by which studies ask for it. The coordinator sees it.
 	Name string `toml:"name"`
@@ -152,7 +152,7 @@ func (e *Error) Error() string {
 }
 
 // Read reads the configuration in path: the file, or a directory that
-// holds an agent.toml. Every error is a *Error.
+// holds an agent.toml. Every error is an *Error.
 func Read(path string) (*Config, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, File)
@@ -183,7 +183,7 @@ func Reason(err error) string {
 }
 
 // Parse reads the text of a configuration that stands in file: relative
-// paths start from that file's directory. Every error is a *Error.
+// paths start from that file's directory. Every error is an *Error.
 func Parse(text []byte, file string) (*Config, error) {
 	c := &Config{file: file, dir: filepath.Dir(file)}
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
@@ -203,6 +203,7 @@ func Parse(text []byte, file string) (*Config, error) {
 	return c, nil
 }
 
+// Errorf returns an [*Error] of this configuration about a key.
 func (c *Config) Errorf(key, format string, args ...any) error {
 	return &Error{File: c.file, Key: key, Reason: fmt.Sprintf(format, args...)}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Reread is Read of an agent's own file while it runs: none that others can write to, and none that
-// is written to just now. Every error is a *Error.
+// is written to just now. Every error is an *Error.
 func Reread(path string) (*Config, error) {
 	text, err := reread(path)
 	if bad, ok := errors.AsType[*Error](err); ok {

@@ -215,8 +215,8 @@ func (r Release) NoiseToSignal(d int) float64 {
 	return min(math.MaxFloat64, r.Tau()*math.Sqrt(float64(d))/s[k-1])
 }
 
-// CheckRelease reports whether r is the plan's query of its index over a lawful
-// survivor set; agents store nothing else as final.
+// CheckRelease returns an error unless r is the plan's query of its index over a lawful survivor
+// set; agents store nothing else as final.
 func (p *Plan) CheckRelease(r Release) error {
 	if r.Study != p.Digest {
 		return mismatch(r.Query, "study", "is another study's")

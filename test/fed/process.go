@@ -42,7 +42,7 @@ type life struct {
 	err    error         // of its end
 }
 
-// Move returns the process a network namespace, in which host is its own.
+// Move puts the process into a network namespace, in which host is its own.
 func (p *Process) Move(netns, host string) {
 	p.Netns, p.Host = netns, host
 	for _, at := range []*string{&p.Address, &p.Peer, &p.Watch} {

@@ -124,7 +124,7 @@ func (w *world) confirmation(by, of int) []byte {
 	return ed25519.Sign(w.party[by].identity, slices.Concat([]byte("covey secagg confirmation v2\x00"), t[:], u16(of)))
 }
 
-// forgedBoxes returns site 0 boxes that are not its own, for which nobody is named, then
+// forgedBoxes sends site 0 boxes that are not its own, for which nobody is named, then
 // confirmations that are not all there.
 func (w *world) forgedBoxes() {
 	t, id := w.t, w.plan.Digest

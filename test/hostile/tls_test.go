@@ -14,8 +14,8 @@ import (
 	folder "covey/test/site"
 )
 
-// TestOldCertificates returns an agent coordinators that cannot show a certificate that is good
-// now, of its CA, for the host that it calls: it says nothing to any of them. Rules PKI-12, AG-18.
+// TestOldCertificates: an agent says nothing to coordinators that cannot show a certificate that is
+// good now, of its CA, for the host that it calls. Rules PKI-12, AG-18.
 func TestOldCertificates(t *testing.T) {
 	year := 366 * 24 * time.Hour
 	for _, c := range []struct {

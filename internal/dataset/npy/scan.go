@@ -55,7 +55,7 @@ func (v *view) value(i int) []byte {
 	return v.raw[at : at+size]
 }
 
-// send returns all rows to b.
+// send hands all rows to b.
 func (s *scan) send(b dataset.Builder) error {
 	fields := make([][]float64, len(s.columns))
 	var names [][]byte

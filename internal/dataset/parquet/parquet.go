@@ -164,7 +164,7 @@ func (t *parquetTable) read(b dataset.Builder) error {
 	return nil
 }
 
-// group returns one row group's rows to b; the last cursor is the unit's if there is one.
+// group hands one row group's rows to b; the last cursor is the unit's if there is one.
 func (t *parquetTable) group(b dataset.Builder, rows int64, cursors []*cursor, unit bool) error {
 	var units *cursor
 	if unit {

@@ -201,8 +201,8 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 	return nil
 }
 
-// float returns a column the float32 that its digits name, not the float64; as text without the
-// exponent that the server writes from 10^6 on, and -0 as 0.
+// float hands a column's number to b: of a float4 the float32 that its digits name, not the
+// float64. Its text is without the exponent that the server writes from 10^6 on, and -0 is 0.
 func float(b dataset.Builder, j int, field []byte, bits int) {
 	switch v, err := strconv.ParseFloat(string(field), bits); {
 	case err != nil:
