@@ -339,13 +339,13 @@ func (l *look) column(j int, c dataset.Column, as dataset.As) ColumnFigure {
 	quantile := func(q float64) float64 { return max(-math.MaxFloat32, min(math.MaxFloat32, rank(values, q))) }
 	f.Same = commonest(values)
 	s := l.sums[j]
-	quarter, middle, upper := quantile(0.25), quantile(0.5), quantile(0.75)
-	spread := (upper - quarter) / 1.349
+	q := quarters{quantile(0.25), quantile(0.5), quantile(0.75), 0}
+	q.spread = (q.upper - q.lower) / 1.349
 	switch {
-	case spread == 0 && f.Learned: // its values are not in scales
-		spread = deviation(values)
-	case spread == 0:
-		spread = math.Sqrt(s.square / float64(s.values))
+	case q.spread == 0 && f.Learned: // its values are not in scales
+		q.spread = deviation(values)
+	case q.spread == 0:
+		q.spread = math.Sqrt(s.square / float64(s.values))
 	}
 	value := func(scaled float64) float64 {
 		v := c.Offset + c.Scale*scaled
@@ -354,65 +354,79 @@ func (l *look) column(j int, c dataset.Column, as dataset.As) ColumnFigure {
 		}
 		return v
 	}
-	f.Median, f.Spread = value(middle), c.Scale*spread
+	f.Median, f.Spread = value(q.middle), c.Scale*q.spread
 	if s.values >= fewRows {
 		low, high := value(quantile(0.05)), value(quantile(0.95))
 		f.Low, f.High = &low, &high
 	}
-	far := middle
+	if s.least == s.most {
+		f.warn("has the same value in every row")
+		return f
+	}
+	if as == dataset.Number { // dates and truth values are in no unit
+		for i, v := range values {
+			values[i] = value(v)
+		}
+		if low, high, share, ok := groups(values); ok {
+			f.warn("has two groups of values, %.0f%% of them near %.3g and the others near %.3g: %s", 100*share, high, low, unitQuestion)
+		}
+	}
+	// 9999-12-31 is a date like any other to a study
+	if wide := farDates * max(q.upper-q.lower, 365/c.Scale); as == dataset.Days && (f.Learned || s.extreme == 0) && (s.least < q.lower-wide || s.most > q.upper+wide) {
+		f.warn("has dates far from most others, as 1900-01-01 or 9999-12-31 would be: do they stand for missing ones? missing_values in agent.toml names such dates")
+	}
+	if f.Learned {
+		f.learnable(q)
+	} else {
+		f.compare(s, q)
+	}
+	return f
+}
+
+// quarters are a column's quartiles and its spread, in scales from the offset.
+type quarters struct{ lower, middle, upper, spread float64 }
+
+func (f *ColumnFigure) warn(format string, args ...any) {
+	f.Warnings = append(f.Warnings, fmt.Sprintf(format, args...))
+}
+
+// learnable warns of values whose scale a study may learn badly.
+func (f *ColumnFigure) learnable(q quarters) {
+	switch {
+	case f.Same > mostFrequent:
+		f.warn("has one value on %.3g%% of the rows here, and the study learns its scale: if that is so at all sites, the column may be left out, or divided by another's scale. Its proposer can give it a scale, or levels", 100*f.Same)
+	case q.spread > 0 && math.Abs(q.middle) > mostAway*q.spread:
+		f.warn("lies more than %d of its spreads from 0, as years do, and the study learns its scale: it may be left out as if it had one value. Its proposer can give it a scale, or all sites add the same number", mostAway)
+	}
+}
+
+// compare warns of values that are not where the study's constants have them.
+func (f *ColumnFigure) compare(s columnSums, q quarters) {
+	far := q.middle
 	// a few far values say nothing of the rest
 	if s.extreme == 0 && math.Abs(s.mean) > math.Abs(far) {
 		far = s.mean
-	}
-	add := func(format string, args ...any) { f.Warnings = append(f.Warnings, fmt.Sprintf(format, args...)) }
-	const unit = unitQuestion
-	if s.least == s.most {
-		add("has the same value in every row")
-		return f
-	}
-	for i, v := range values {
-		values[i] = value(v)
-	}
-	if as != dataset.Number { // dates and truth values are in no unit
-		values = nil
-	}
-	if low, high, share, ok := groups(values); ok {
-		add("has two groups of values, %.0f%% of them near %.3g and the others near %.3g: %s", 100*share, high, low, unit)
-	}
-	// 9999-12-31 is a date like any other to a study
-	if wide := farDates * max(upper-quarter, 365/c.Scale); as == dataset.Days && (f.Learned || s.extreme == 0) && (s.least < quarter-wide || s.most > upper+wide) {
-		add("has dates far from most others, as 1900-01-01 or 9999-12-31 would be: do they stand for missing ones? missing_values in agent.toml names such dates")
-	}
-	if f.Learned { // nothing to compare with
-		switch {
-		case f.Same > mostFrequent:
-			add("has one value on %.3g%% of the rows here, and the study learns its scale: if that is so at all sites, the column may be left out, or divided by another's scale. Its proposer can give it a scale, or levels", 100*f.Same)
-		case spread > 0 && math.Abs(middle) > mostAway*spread:
-			add("lies more than %d of its spreads from 0, as years do, and the study learns its scale: it may be left out as if it had one value. Its proposer can give it a scale, or all sites add the same number", mostAway)
-		}
-		return f
 	}
 	if math.Abs(far) > middleScales {
 		way := "above"
 		if far < 0 {
 			way = "below"
 		}
-		add("lies %.3g scales %s the study's offset: %s", math.Abs(far), way, unit)
+		f.warn("lies %.3g scales %s the study's offset: %s", math.Abs(far), way, unitQuestion)
 	}
-	switch zero := max(math.Abs(c.Offset+c.Scale*s.least), math.Abs(c.Offset+c.Scale*s.most)); {
-	case spread < leastSpread && zero < leastSpread*c.Scale:
-		add("is near zero everywhere, at most %.2g scales: %s", zero/c.Scale, unit)
-	case spread < leastSpread, spread > mostSpread:
-		add("spreads over %.2g of the study's scales: %s", spread, unit)
+	switch zero := max(math.Abs(f.Offset+f.Scale*s.least), math.Abs(f.Offset+f.Scale*s.most)); {
+	case q.spread < leastSpread && zero < leastSpread*f.Scale:
+		f.warn("is near zero everywhere, at most %.2g scales: %s", zero/f.Scale, unitQuestion)
+	case q.spread < leastSpread, q.spread > mostSpread:
+		f.warn("spreads over %.2g of the study's scales: %s", q.spread, unitQuestion)
 	}
 	switch {
-	case math.Abs(middle) > extremeScales:
+	case math.Abs(q.middle) > extremeScales:
 	case s.extreme == 1:
-		add("has one value more than %d scales away from the offset: does it stand for a missing one?", extremeScales)
+		f.warn("has one value more than %d scales away from the offset: does it stand for a missing one?", extremeScales)
 	case s.extreme > 1:
-		add("has %d values more than %d scales away from the offset: do they stand for missing ones?", s.extreme, extremeScales)
+		f.warn("has %d values more than %d scales away from the offset: do they stand for missing ones?", s.extreme, extremeScales)
 	}
-	return f
 }
 
 // commonest is the share of sorted values that are the most common one.
