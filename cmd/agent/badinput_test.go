@@ -51,7 +51,7 @@ expires = 2100-01-01T00:00:00Z
 `
 )
 
-// badInput is one thing wrong: in file, old becomes new (both "" for none), the command is run, and
+// badCase is one thing wrong: in file, old becomes new (both "" for none), the command is run, and
 // stderr has every part of says.
 type badCase struct {
 	name, file, old, new string

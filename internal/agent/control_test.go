@@ -124,7 +124,7 @@ func TestOperator(t *testing.T) {
 	}
 }
 
-// proposal makes a proposal to a and one other site.
+// proposed makes a proposal to a and one other site.
 func proposed(t *testing.T, s *port.Server, a *Agent, nonce byte) []byte {
 	t.Helper()
 	other, _, err := ed25519.GenerateKey(nil)

@@ -53,7 +53,7 @@ func rowOf(m *Matrix, i int) []float64 {
 	return slices.Clone(m.reader().widened(i, i+1))
 }
 
-// directions are k orthonormal vectors of length d, one after another.
+// directionsOf returns k orthonormal vectors of length d, one after another.
 func directionsOf(rng *rand.Rand, k, d int) []float64 {
 	var q mat.QR
 	a := mat.NewDense(d, k, nil)

@@ -16,8 +16,8 @@ var maps = []Map{Power, Mean, Moment, Variance, Total, Rows}
 
 func (m Map) directed() bool { return m == Power || m == Variance }
 
-// query is a query of the map with k random directions where it has any, with the radius's default
-// grid times 2^-finer.
+// queryOf returns a query of the map with k random directions where it has any, with the radius's
+// default grid times 2^-finer.
 func queryOf(rng *rand.Rand, m Map, d, k int, radius float64, finer int) Query {
 	q := Query{Map: m, Radius: radius, Grid: math.Ldexp(query.Grid(radius), -finer)}
 	if m.directed() {

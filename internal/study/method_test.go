@@ -94,7 +94,7 @@ func TestSphereQuantile(t *testing.T) {
 	}
 }
 
-// packed is a matrix as a release of it, of noise of one grid step and one unit.
+// packedRelease is a matrix as a release of it, of noise of one grid step and one unit.
 func packedRelease(m *mat.SymDense, radius, tau float64) Release {
 	const grid = 0x1p-40
 	r := Release{Kind: KindMoment, Grid: grid, Units: 1, Radius: radius, Sigma: noise.Sigma(math.Round(tau / grid * 1024))}
