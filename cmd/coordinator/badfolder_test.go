@@ -59,7 +59,7 @@ var badFolders = []struct{ name, file, old, new, args, says string }{
 func TestBadFolder(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "hub")
 	var out, errs bytes.Buffer
-	if code := run([]string{"init", made, "--listen", "127.0.0.1:0", "--address", "localhost:7443"}, &out, &errs); code != 0 {
+	if code := run(t.Context(), []string{"init", made, "--listen", "127.0.0.1:0", "--address", "localhost:7443"}, &out, &errs); code != 0 {
 		t.Fatal(errs.String())
 	}
 	for _, c := range badFolders {
@@ -88,7 +88,7 @@ func TestBadFolder(t *testing.T) {
 				}
 			}
 			command.Refused(t, dir, []string{c.says}, func(out, errs io.Writer) int {
-				return run(append([]string{"serve", "--data", "hub"}, strings.Fields(c.args)...), out, errs)
+				return run(t.Context(), append([]string{"serve", "--data", "hub"}, strings.Fields(c.args)...), out, errs)
 			})
 		})
 	}

@@ -175,7 +175,7 @@ func TestBadInput(t *testing.T) {
 			if err := os.WriteFile("study.toml", []byte(strings.Replace(goodStudy, c.old, c.new, 1)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			command.Refused(t, dir, c.says, func(out, errs io.Writer) int { return run(strings.Fields(c.args), out, errs) })
+			command.Refused(t, dir, c.says, func(out, errs io.Writer) int { return run(t.Context(), strings.Fields(c.args), out, errs) })
 		})
 	}
 	t.Logf("figure: %d bad inputs: studies, flags and folders of a coordinator", len(badInputs))

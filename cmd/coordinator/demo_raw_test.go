@@ -187,7 +187,7 @@ func TestDemoRawRefuses(t *testing.T) {
 		{"--kill-site", "2", "--at-round", "3"}, {"--kill-leader-at-round", "5", "--coordinators", "3"},
 	} {
 		var out, errs bytes.Buffer
-		if status := run(append([]string{"demo", "--raw"}, args...), &out, &errs); status != shared.ExitBad {
+		if status := run(t.Context(), append([]string{"demo", "--raw"}, args...), &out, &errs); status != shared.ExitBad {
 			t.Errorf("%v: exit status %d", args, status)
 		}
 		if !strings.Contains(errs.String(), args[0]) || !strings.Contains(errs.String(), "--raw") {

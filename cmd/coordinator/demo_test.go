@@ -22,7 +22,7 @@ import (
 func demo(t *testing.T, args ...string) (demoReport, map[string]json.RawMessage) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if status := run(append([]string{"demo", "--json"}, args...), &out, &errs); status != shared.ExitOK {
+	if status := run(t.Context(), append([]string{"demo", "--json"}, args...), &out, &errs); status != shared.ExitOK {
 		t.Fatalf("demo %v: exit status %d\n%s", args, status, errs.String())
 	}
 	var fields map[string]json.RawMessage
@@ -171,7 +171,7 @@ func checkKept(t *testing.T, dir string, r demoReport) {
 		t.Errorf("study.toml has empty fields:\n%s", text)
 	}
 	var out, errs bytes.Buffer
-	if status := run([]string{"study", "validate", filepath.Join(dir, "study.toml"), "--units", "1610,4906,12082,13791,21551"}, &out, &errs); status != shared.ExitOK {
+	if status := run(t.Context(), []string{"study", "validate", filepath.Join(dir, "study.toml"), "--units", "1610,4906,12082,13791,21551"}, &out, &errs); status != shared.ExitOK {
 		t.Errorf("study validate: exit status %d: %s", status, errs.String())
 	}
 }

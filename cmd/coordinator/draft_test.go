@@ -30,7 +30,7 @@ func TestHeaderOfAPipe(t *testing.T) {
 		writer <- f // stays open: nobody writes the end
 	}()
 	var out, said bytes.Buffer
-	if code := run([]string{"study", "init", "--header", path}, &out, &said); code != 0 || !strings.Contains(out.String(), `"age", "bmi",`) {
+	if code := run(t.Context(), []string{"study", "init", "--header", path}, &out, &said); code != 0 || !strings.Contains(out.String(), `"age", "bmi",`) {
 		t.Errorf("exit status %d, %s\n%s", code, said.String(), out.String())
 	}
 	(<-writer).Close()

@@ -9,8 +9,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
@@ -50,13 +48,12 @@ type terminal struct {
 
 const description = "Run and operate a Covey coordinator. Exit status: 0 done, 1 failed, 2 bad input. Data goes to stdout, prose to stderr."
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	shared.Main(func(ctx context.Context) int { return run(ctx, os.Args[1:], os.Stdout, os.Stderr) })
+}
 
 // run is the whole program but its process.
-func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process, whatever it does
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	program := &shared.Program{Name: "coordinator", Description: description, Software: coordinator.Software, BadInput: badInput}
 	t := &shared.Terminal{Ctx: ctx, In: os.Stdin, Out: stdout, Err: stderr}
 	var c cli

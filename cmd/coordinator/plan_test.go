@@ -30,7 +30,7 @@ func TestValidateJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	if status := run([]string{"study", "validate", file, "--units", "3000,3000,3000", "--json"}, &out, &errs); status != shared.ExitOK {
+	if status := run(t.Context(), []string{"study", "validate", file, "--units", "3000,3000,3000", "--json"}, &out, &errs); status != shared.ExitOK {
 		t.Fatalf("exit status %d: %s", status, errs.String())
 	}
 	var got struct {

@@ -278,7 +278,7 @@ func TestAccountReference(t *testing.T) {
 func accountJSON(t *testing.T, args ...string) account {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if status := run(append([]string{"account", "--json"}, args...), &out, &errs); status != shared.ExitOK {
+	if status := run(t.Context(), append([]string{"account", "--json"}, args...), &out, &errs); status != shared.ExitOK {
 		t.Fatalf("account %v: exit status %d: %s", args, status, errs.String())
 	}
 	var a account
