@@ -38,20 +38,21 @@ func TestCommentWidth(t *testing.T) {
 	}
 }
 
-// TestImportGroups: packages of ours stand in a group of their own among a file's imports.
+// TestImportGroups: packages of ours stand in a group of their own, the last of a file's imports.
 func TestImportGroups(t *testing.T) {
 	goFiles(t, func(path string, lines []string) {
-		ours, others := false, false
+		ours, others, last := false, false, false
 		for i, line := range lines {
 			switch {
-			case strings.HasPrefix(line, "func ") || strings.HasPrefix(line, "type "):
+			case strings.HasPrefix(line, "func ") || strings.HasPrefix(line, "type ") || line == ")":
 				return
-			case line == "" || line == ")":
+			case line == "":
+				last = last || ours
 				ours, others = false, false
 			case strings.HasPrefix(line, "\t") && strings.HasSuffix(line, `"`):
 				own := strings.Contains(line, `"covey/`)
-				if ours, others = ours || own, others || !own; ours && others {
-					t.Errorf("%s:%d: covey's own imports stand in a group of their own", path, i+1)
+				if ours, others = ours || own, others || !own; ours && others || last {
+					t.Errorf("%s:%d: covey's own imports stand in a group of their own, the last", path, i+1)
 					return
 				}
 			}

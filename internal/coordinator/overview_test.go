@@ -38,8 +38,8 @@ func TestStoryIsOfOneMoment(t *testing.T) {
 	})
 }
 
-// TestOverview: what is shown of a study in which a site is late in the first query and its
-// slot is given up, and what another coordinator shows of it from the log alone.
+// TestOverview: what is shown of a study that one site never uploads to, and what another
+// coordinator shows of it from the log alone.
 func TestOverview(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)

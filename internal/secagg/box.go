@@ -10,9 +10,9 @@ import (
 	"errors"
 	"slices"
 
-	"covey/internal/graph"
-
 	"filippo.io/edwards25519"
+
+	"covey/internal/graph"
 )
 
 // A box from i to j is ct (1088) ‖ sealed ‖ tags ‖ Ed25519 signature (64). sealed is AES-256-GCM

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"covey/internal/graph"
-
 	"filippo.io/edwards25519"
 	"pgregory.net/rapid"
+
+	"covey/internal/graph"
 )
 
 // maskPolynomial is f_0 of a site's announcement, got from P with all of the site's secrets.

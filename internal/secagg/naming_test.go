@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"covey/internal/graph"
-
 	"pgregory.net/rapid"
+
+	"covey/internal/graph"
 )
 
 // recommitted is a dealer's announcement in which one commitment is not to what its polynomials

@@ -7,9 +7,9 @@ import (
 	"io"
 	"slices"
 
-	"covey/internal/graph"
-
 	"filippo.io/edwards25519"
+
+	"covey/internal/graph"
 )
 
 // Opening collects what opens one certified sum, and removes its masks. It is not safe for

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"covey/internal/graph"
-
 	"filippo.io/edwards25519"
+
+	"covey/internal/graph"
 )
 
 // What a site sends to open one certified sum, and only for a U that it may open:
