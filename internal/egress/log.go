@@ -169,7 +169,7 @@ func (e *Log) load(path string) error {
 }
 
 func (e *Log) add(s Line) {
-	e.anew = e.anew || s.Kind == KindAnew
+	e.anew = e.anew || s.Kind == kindAnew
 	if !s.sent() {
 		return
 	}
