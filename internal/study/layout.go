@@ -58,8 +58,8 @@ func (l *Layout) leveled(j int) bool { return l.Coordinates[j].Level >= 0 }
 // cells without a value.
 func (l *Layout) counted(j int) bool { return l.leveled(j) || l.Coordinates[j].Gap }
 
-// learns reports whether the constants of coordinate j's column are learned.
-func (l *Layout) learns(j int) bool {
+// Learns reports whether the constants of coordinate j's column are learned.
+func (l *Layout) Learns(j int) bool {
 	at := l.Coordinates[j]
 	return !at.Gap && l.columns[at.Column].Standardize == proposal.StandardizePrivate
 }

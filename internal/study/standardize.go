@@ -23,7 +23,7 @@ func (p *Plan) Limits(q Query) []float64 {
 		switch {
 		case q.Kind == KindMoments:
 			out[j] = standardize.MomentLimit
-		case scaled && q.Kind != KindTree && p.Layout.learns(j):
+		case scaled && q.Kind != KindTree && p.Layout.Learns(j):
 			out[j] = LearnedLimit
 		default:
 			out[j] = math.Inf(1)
@@ -118,7 +118,7 @@ func (t *transition) learn() {
 			found = standardize.Tree(z, tau, asked)
 		case KindMoments:
 			found = standardize.Moments(z, tau, asked)
-			if learned && t.Layout.learns(j) { // of others the center alone is needed
+			if learned && t.Layout.Learns(j) { // of others the center alone is needed
 				found = standardize.Constants(found, tau)
 			}
 		}
@@ -137,10 +137,10 @@ func (t *transition) learn() {
 			continue
 		}
 		c.Center[j], c.Scale[j] = column.Center, column.Scale
-		if learned && !t.Layout.learns(j) { // its scale is public
+		if learned && !t.Layout.Learns(j) { // its scale is public
 			c.Scale[j] = 1
 		}
-		if c.Scale[j] > 0 || !t.Layout.learns(j) {
+		if c.Scale[j] > 0 || !t.Layout.Learns(j) {
 			in++
 		}
 	}
@@ -160,7 +160,7 @@ func (t *transition) learn() {
 func (p *Plan) UnitTrace(c Course) float64 {
 	sum := 0.0
 	for j, s := range c.Scale {
-		if s != 0 && !p.Layout.learns(j) {
+		if s != 0 && !p.Layout.Learns(j) {
 			return 0
 		}
 		sum += p.UnitTraceOf(c, j)
@@ -170,7 +170,7 @@ func (p *Plan) UnitTrace(c Course) float64 {
 
 // UnitTraceOf is a learned coordinate's part of UnitTrace, 0 of one that is left out.
 func (p *Plan) UnitTraceOf(c Course, j int) float64 {
-	if c.Scale[j] == 0 || !p.Layout.learns(j) {
+	if c.Scale[j] == 0 || !p.Layout.Learns(j) {
 		return 0
 	}
 	return c.seen(j)
@@ -191,7 +191,7 @@ func (p *Plan) LevelTrace(c Course, releases []Release) (levels, tau, learned fl
 		case p.Layout.leveled(j):
 			levels += 1 - share
 			tau = math.Hypot(tau, (1-share)/share*releases[at].Tau())
-		case !p.Layout.learns(j):
+		case !p.Layout.Learns(j):
 			return 0, 0, 0
 		default:
 			learned++
@@ -206,7 +206,7 @@ func (p *Plan) LevelTrace(c Course, releases []Release) (levels, tau, learned fl
 func (p *Plan) ScaleDoubts(c Course, releases []Release) []float64 {
 	out := make([]float64, p.D)
 	for j, column := range c.Columns {
-		if p.Layout.learns(j) && c.Scale[j] > 0 {
+		if p.Layout.Learns(j) && c.Scale[j] > 0 {
 			out[j] = column.Doubt
 		}
 	}
@@ -270,7 +270,7 @@ func (l *Layout) correlation(m Moment, scale []float64) (Moment, []float64) {
 	d := len(l.Coordinates)
 	columns, entries := make([]standardize.Column, d), make([]float64, d)
 	for j, at := 0, 0; j < d; j++ {
-		if entries[j] = m.Packed[at]; scale[j] == 0 || !l.learns(j) {
+		if entries[j] = m.Packed[at]; scale[j] == 0 || !l.Learns(j) {
 			columns[j].Out = standardize.Weak // not of those that are compared
 		}
 		at += d - j

@@ -280,7 +280,8 @@ func unlike(p *study.Plan, r *result.Result) string {
 }
 
 // spiked returns the names, quoted, of columns in the study whose learned scale is in doubt, those
-// whose values vary by less than least among them.
+// whose values vary by less than least among them. A column with a scale of its own is counted, too,
+// for its center alone.
 func spiked(p *study.Plan, r *result.Result, least float64) (names []string) {
 	if !p.Proposal.Spec.Standardizes() {
 		return nil
@@ -297,7 +298,7 @@ func spiked(p *study.Plan, r *result.Result, least float64) (names []string) {
 		c = next
 	}
 	for j, column := range c.Columns {
-		if p.Layout.Coordinates[j].Level < 0 && misscaled(column.Scale, column.Variance, least, column.Narrow) {
+		if p.Layout.Coordinates[j].Level < 0 && p.Layout.Learns(j) && misscaled(column.Scale, column.Variance, least, column.Narrow) {
 			names = append(names, strconv.Quote(r.Columns[j]))
 		}
 	}

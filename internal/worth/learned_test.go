@@ -160,6 +160,12 @@ func TestScalesInDoubt(t *testing.T) {
 				t.Errorf("%s, coded %v: %q", method, want, got.Sentences)
 			}
 		}
+		s := learnedSpec(8, 1, method)
+		s.Columns[2].Scale = 0.02
+		p, r := correlated(23, coded).run(t, s, 60_000)
+		if got := of(t, p, r); says(got, "Learned scales are in doubt") {
+			t.Errorf("%s, a given scale: %q", method, got.Sentences)
+		}
 	}
 }
 
