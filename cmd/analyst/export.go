@@ -45,7 +45,7 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 	if err != nil {
 		return err
 	}
-	of, err := worth.Read(r)
+	of, err := t.Worth(r)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (c *Compare) Run(t *Terminal) error {
 		}
 		results[i] = r
 		t.Say("%s verifies: it is signed by the key in it, %s.", path, pki.Fingerprint(ed25519.PublicKey(v.Coordinator)))
-		if of[i], err = worth.Read(results[i]); err != nil {
+		if of[i], err = t.Worth(results[i]); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	t.Say("%s: %s output, ε = %g, δ = %g when one unit is replaced, ρ = %.6g charged, %d units, noise-to-signal %.3g",
 		r.Name, r.Output, r.Epsilon, r.Delta, r.Rho, r.N, r.NoiseToSignal)
-	of, err := worth.Read(r)
+	of, err := t.Worth(r)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,12 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
+
+	"covey/internal/result"
+	"covey/internal/worth"
 )
 
 // Terminal is where a command reads and writes: data to Out, prose to Err.
@@ -42,6 +46,15 @@ var ErrInterrupted = errors.New("interrupted")
 // large file or a slow database then. Work that is left behind ends with the process, so it must
 // change nothing that outlives it.
 func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	return awaitLong(ctx, nil, work)
+}
+
+// patience is how long people wait before they are told what for.
+const patience = 2 * time.Second
+
+// awaitLong is Await of work that may take longer than patience; slow is then called, once, unless
+// it is nil.
+func awaitLong[T any](ctx context.Context, slow func(), work func() (T, error)) (T, error) {
 	type answer struct {
 		value T
 		err   error
@@ -55,12 +68,33 @@ func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		value, err := work()
 		done <- answer{value, err}
 	}()
-	select {
-	case a := <-done:
-		return a.value, a.err
-	case <-ctx.Done():
-		return none, ErrInterrupted
+	var late <-chan time.Time
+	if slow != nil {
+		late = time.After(patience)
 	}
+	for {
+		select {
+		case a := <-done:
+			return a.value, a.err
+		case <-late:
+			slow()
+		case <-ctx.Done():
+			return none, ErrInterrupted
+		}
+	}
+}
+
+// Worth returns what a result is worth. Similar studies may have to be simulated, for five
+// components of 512 columns in 20 seconds of a processor's time or more. Who waits at a terminal is
+// told, and Ctrl-C ends it.
+func (t *Terminal) Worth(r *result.Result) (*worth.Report, error) {
+	var slow func()
+	if Width(t.Err) != nil {
+		slow = func() {
+			t.Say("Studies like this one are being simulated, to say what it is worth. With several components of hundreds of columns this can take a minute.")
+		}
+	}
+	return awaitLong(t.Ctx, slow, func() (*worth.Report, error) { return worth.Read(r) })
 }
 
 // Say writes a line of prose.

@@ -7,6 +7,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"covey/internal/result"
 )
 
 // TestAgreed: yes is the one word that agrees; Ctrl-C at the question ends it at once, and whatever
@@ -81,5 +85,31 @@ func TestAwait(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	if v, err := Await(ctx, func() (int, error) { cancel(); <-t.Context().Done(); return 3, nil }); v != 0 || err != ErrInterrupted {
 		t.Errorf("%v, %v", v, err)
+	}
+}
+
+// TestLongWaitsAreTold: who waits for more than patience is told once what for, and goes on waiting;
+// who gets an answer sooner is told nothing.
+func TestLongWaitsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for takes, want := range map[time.Duration]int{patience / 2: 0, 10 * patience: 1} {
+			told := 0
+			v, err := awaitLong(t.Context(), func() { told++ }, func() (int, error) {
+				time.Sleep(takes) // of the bubble's clock
+				return 3, nil
+			})
+			if v != 3 || err != nil || told != want {
+				t.Errorf("after %v: %v, %v, told %d times", takes, v, err, told)
+			}
+		}
+	})
+}
+
+// TestWorthIsInterrupted: Ctrl-C ends the wait for what a result is worth.
+func TestWorthIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if of, err := (&Terminal{Ctx: ctx, Err: io.Discard}).Worth(new(result.Result)); of != nil || err != ErrInterrupted {
+		t.Errorf("%v, %v", of, err)
 	}
 }

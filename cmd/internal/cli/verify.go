@@ -72,7 +72,7 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 			return c.Refuse(t, err)
 		}
 	}
-	of, err := worth.Read(r)
+	of, err := t.Worth(r)
 	if err != nil {
 		return err
 	}
