@@ -112,7 +112,7 @@ func (d *Dashboard) shownResult(digest proposal.Digest) (shownResult, error) {
 	}
 	d.cache.show(digest, made)
 	if !d.closed {
-		d.work.Go(func() { d.weigh(digest, r) })
+		d.work.Go(func() { d.weighLater(digest, r) })
 	}
 	return made, nil
 }
@@ -133,11 +133,29 @@ func (c *cache) show(digest proposal.Digest, shown shownResult) {
 	c.results[digest] = shown
 }
 
+// weighLater is weigh for pages to come. Of those that wait for one another none begins once the
+// dashboard is closed: the process would end after all of them.
+func (d *Dashboard) weighLater(digest proposal.Digest, r *result.Result) {
+	d.weighing.Lock()
+	defer d.weighing.Unlock()
+	d.cache.mu.Lock()
+	closed := d.closed
+	d.cache.mu.Unlock()
+	if !closed {
+		d.weighed(digest, r)
+	}
+}
+
 // weigh returns what a result is worth, computed once and one at a time, away from the
 // coordinator's own work, since it can take seconds. Pages have it from their next look on.
 func (d *Dashboard) weigh(digest proposal.Digest, r *result.Result) *worth.Report {
 	d.weighing.Lock()
 	defer d.weighing.Unlock()
+	return d.weighed(digest, r)
+}
+
+// weighed is called with the lock of weighing held.
+func (d *Dashboard) weighed(digest proposal.Digest, r *result.Result) *worth.Report {
 	if shown, _ := d.cache.shown(digest); shown.worth != nil {
 		return shown.worth
 	}
