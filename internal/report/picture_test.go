@@ -264,3 +264,20 @@ func TestPlotsAreRead(t *testing.T) {
 		}
 	}
 }
+
+// TestLinesAreRead: of several lines, what is read says whose each value is, as the legend does.
+func TestLinesAreRead(t *testing.T) {
+	for name, c := range map[string]struct{ subspace, want string }{
+		"convergence": {proposal.SubspaceBlock, "the last: component 1 "},
+		"noise":       {proposal.SubspaceDeflation, "the last: run 1 "},
+	} {
+		plots, err := Plots(sample(4, 2, 5, c.subspace, 0.01))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(plots, func(p Plot) bool { return p.Name == name })
+		if !strings.Contains(string(plots[at].label()), c.want) {
+			t.Errorf("%s is read as %s, want %q", name, plots[at].label(), c.want)
+		}
+	}
+}

@@ -46,7 +46,7 @@ func convergence(r *result.Result) ([]Plot, error) {
 	p.X.Min, p.X.Max, p.X.Tick.Marker = 1, float64(max(2, r.Rounds)), counting{}
 	p.Y.Min, p.Y.Max, p.Y.Padding = 0, 95, 0
 	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0°"}, {Value: 15, Label: "15°"}, {Value: 30, Label: "30°"}, {Value: 45, Label: "45°"}, {Value: 60, Label: "60°"}, {Value: 75, Label: "75°"}, {Value: 90, Label: "90°"}}
-	return []Plot{{Name: "convergence", plot: p, says: y + " by round; the last: " + ends(lines, func(v float64) string { return fmt.Sprintf("%.1f°", v) }), width: plotWidth, height: plotHeight}}, nil
+	return []Plot{{Name: "convergence", plot: p, says: y + " by round; the last: " + ends(lines, "component", func(v float64) string { return fmt.Sprintf("%.1f°", v) }), width: plotWidth, height: plotHeight}}, nil
 }
 
 // course is a component's angle over the rounds, which are counted from 1 as everywhere that people
@@ -107,15 +107,15 @@ func noiseToSignal(r *result.Result) ([]Plot, error) {
 	p.Y.Min, p.Y.Max = low-0.1, high+0.1
 	// the legend is above
 	p.Y.Max += (p.Y.Max - p.Y.Min) * float64(min(len(lines), mostLines)) / 14
-	return []Plot{{Name: "noise", plot: p, says: "noise of each step over its signal by round; the last: " + ends(lines, func(v float64) string { return fmt.Sprintf("%.2g", math.Pow(10, v)) }), width: plotWidth, height: plotHeight}}, nil
+	return []Plot{{Name: "noise", plot: p, says: "noise of each step over its signal by round; the last: " + ends(lines, "run", func(v float64) string { return fmt.Sprintf("%.2g", math.Pow(10, v)) }), width: plotWidth, height: plotHeight}}, nil
 }
 
-// ends returns the last value of each line.
-func ends(lines []plotter.XYs, text func(float64) string) string {
+// ends returns the last value of each line: of a component, or a run.
+func ends(lines []plotter.XYs, what string, text func(float64) string) string {
 	var out []string
 	for i, points := range lines[:min(len(lines), mostLines)] {
 		if n := len(points); n > 0 {
-			out = append(out, strings.TrimSpace(label("line", len(lines), i)+" "+text(points[n-1].Y)))
+			out = append(out, strings.TrimSpace(label(what, len(lines), i)+" "+text(points[n-1].Y)))
 		}
 	}
 	return strings.Join(out, ", ")

@@ -71,9 +71,8 @@ func (t *transition) mix(moments []Release, alike bool) error {
 }
 
 // mixedLoss returns about what a whole covariance would lose of the variance of K components, given
-// its first two parts, clipped low and high, what speaks against rounds all the same, and the
-// components so far. To first order noise of variance v costs direction i the sum of v/(μi-μj) over
-// those that are not taken.
+// its first two parts, clipped low and high, and the components so far. To first order noise of
+// variance v costs direction i the sum of v/(μi-μj) over those that are not taken.
 func (p *Plan) mixedLoss(low, high Release) (loss float64, components [][]float64, err error) {
 	m := pooledMoment([]Release{high, low})
 	mu, w, ok := linalg.Eigen(m.matrix(p.D)) // ascending
