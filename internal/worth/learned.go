@@ -280,7 +280,7 @@ func unlike(p *study.Plan, r *result.Result) string {
 }
 
 // spiked returns the names, quoted, of columns in the study whose learned scale is in doubt, those
-// whose values vary by less than least among them. A column with a scale of its own is counted, too,
+// whose values vary by less than least among them. A column with a given scale is counted, too, but
 // for its center alone.
 func spiked(p *study.Plan, r *result.Result, least float64) (names []string) {
 	if !p.Proposal.Spec.Standardizes() {

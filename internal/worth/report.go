@@ -108,8 +108,9 @@ const (
 )
 
 // Of returns what a result is worth, given the plan of its proposal. The result is one that
-// [result.Verify] or [result.New] found good. It takes up to half a minute of a processor's time,
-// for rounds of several components of hundreds of columns: never call it where a study waits for it.
+// [result.Verify] or [result.New] found good. It takes up to half a minute of a processor's
+// time, for rounds of several components of hundreds of columns: never call it where a study waits
+// for it.
 func Of(p *study.Plan, r *result.Result) (*Report, error) {
 	if auto := p.Proposal.Spec.Components == proposal.ComponentsAuto; r.D != p.D || r.K != p.K && !(auto && r.K >= 1 && r.K <= p.K) || len(r.Components) != r.K || r.N < 1 {
 		return nil, fmt.Errorf("worth: the result has %d components of %d columns, its plan %d of %d", len(r.Components), r.D, p.K, p.D)

@@ -88,8 +88,8 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestLongWaitsAreTold: who waits for more than patience is told once what for, and goes on waiting;
-// who gets an answer sooner is told nothing.
+// TestLongWaitsAreTold: who waits for more than patience is told once what for, and goes on
+// waiting; who gets an answer sooner is told nothing.
 func TestLongWaitsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for takes, want := range map[time.Duration]int{patience / 2: 0, 10 * patience: 1} {
