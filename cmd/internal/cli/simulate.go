@@ -73,6 +73,7 @@ func (c *Simulate) Run(t *Terminal) error {
 	width := Width(t.Err)
 	if width != nil {
 		trials.Step = func(done int) { fmt.Fprintf(Raw(t.Err), "\r%d of %d studies\x1b[K", done, trials.Times) }
+		trials.Step(0) // one can take minutes
 	}
 	begun := time.Now()
 	studies, first, err := trials.Run(t.Ctx)
