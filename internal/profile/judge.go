@@ -278,6 +278,9 @@ func (s *sight) shown(j int, c *column, kind string, numbers bool, wanted *want)
 			out.Rarer = 0
 		}
 	}
+	if numbers && !asked && len(out.Levels) == 0 { // the faults count texts that are few
+		out.Rarer, out.More = 0, false
+	}
 	return out
 }
 
