@@ -38,6 +38,8 @@ type chainReply struct {
 	egress.Chain
 	File string               `json:"file"`
 	Each []egress.SentMessage `json:"messages_sent,omitempty"`
+	// Unheld says why the file was not held against other records.
+	Unheld string `json:"not_compared,omitempty"`
 }
 
 // chain reads the file.
@@ -47,9 +49,12 @@ func (c egressCmd) chain(t *terminal) error {
 		return err
 	}
 	reply := chainReply{File: filepath.Join(config.DataDir(), egress.File)}
-	known, err := left(t, config) // before the file is read: what an agent adds meanwhile is no less
-	if err != nil {
+	known, unheld := left(t, config) // before the file is read: what an agent adds meanwhile is no less
+	if err := t.Ctx.Err(); err != nil {
 		return err
+	}
+	if unheld != nil { // the chain tells something where the ledger is lost, too
+		reply.Unheld = unheld.Error()
 	}
 	found := map[proposal.Digest]bool{}
 	see := func(m egress.SentMessage) {
@@ -76,6 +81,9 @@ func (c egressCmd) chain(t *terminal) error {
 		t.Say("WARNING: the file is missing. If this site has sent anything, somebody deleted it.")
 	case !reply.Anew.IsZero():
 		t.Say("WARNING: on %s the file was gone and was begun anew: what left before is not in it.", reply.Anew.Format(time.RFC3339))
+	}
+	if unheld != nil {
+		t.Say("WARNING: the file was not compared with what the agent and its ledger have on record: %v.", unheld)
 	}
 	return t.Print(reply, func(w io.Writer) {
 		if c.Verify {
@@ -111,11 +119,11 @@ func left(t *terminal, config *siteconfig.Config) (known leftReply, err error) {
 		known.charged = slices.DeleteFunc(l.Studies, func(s agent.StudyView) bool { return s.Queries == 0 })
 		return known, err
 	}
-	if _, absent := os.Stat(config.LedgerDir()); absent != nil || !shared.Is[*shared.DialError](err) {
-		if absent != nil {
-			err = nil
-		}
+	if !shared.Is[*shared.DialError](err) {
 		return known, err
+	}
+	if _, err := os.Stat(config.LedgerDir()); errors.Is(err, os.ErrNotExist) {
+		return known, nil // Open would make one
 	}
 	l, err := ledger.Open(config.LedgerDir())
 	if err != nil {
@@ -147,7 +155,7 @@ func (l leftReply) lacks(file chainReply, found map[proposal.Digest]bool) error 
 type cutError struct{ file, lacks string }
 
 func (e *cutError) Error() string {
-	return fmt.Sprintf("%s: %s: the file was cut, replaced or deleted. Stop the agent, put the whole file back and start it again; if it is lost, an agent that starts without one begins a new one, and says so", e.file, e.lacks)
+	return fmt.Sprintf("%s: %s: the file was cut, replaced or deleted. Stop the agent, put the whole file back and start it again; if that is lost, move this one away, and the agent begins a new one, and says so", e.file, e.lacks)
 }
 
 // printSent prints one line of "egress --each".

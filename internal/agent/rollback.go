@@ -54,7 +54,7 @@ func (a *Agent) compareEgress() error {
 	}
 	all := a.egress.Witness()
 	if i := slices.IndexFunc(charged, func(e ledger.StudyEntry) bool { return all[e.Study].Sent == nil }); i >= 0 && !a.egress.BegunAnew() {
-		a.log.Error("egress.jsonl WAS CUT OR REPLACED: it has no message of a study that the ledger was charged for; stop the agent, put the whole file back and start it again",
+		a.log.Error("egress.jsonl WAS CUT OR REPLACED: it has no message of a study that the ledger was charged for; stop the agent, put the whole file back, or if it is lost move this one away, and start it again",
 			"study", proposal.Digest(charged[i].Study), "name", charged[i].Name)
 	}
 	for id, left := range all {

@@ -12,7 +12,8 @@
 //   - EGR-1: A line of `egress.jsonl`, which nobody moved or cut since, MUST be written before its
 //     message is sent, renewals, standing calls, questions for results and notifications included.
 //     It has the message's SHA-256 and `prev`, the link before: 64 zeros, then the SHA-256, in hex,
-//     of the link before and the line without its break.
+//     of the link before and the line without its break. A study's first line MUST be on the disk
+//     then.
 //   - EGR-2: `agent egress --verify` MUST find a line changed, removed, inserted or moved, a file
 //     without the last line that the running agent has recorded, and, unless the file says that it
 //     was begun anew, one without any message of a study that the ledger was charged for. The next

@@ -88,3 +88,54 @@ func TestTornLine(t *testing.T) {
 		}
 	}
 }
+
+// forced is a file that counts how often it was forced to the disk, unless that fails.
+type forced struct {
+	file
+	times int
+	fails error
+}
+
+func (f *forced) Sync() error {
+	f.times++
+	return f.fails
+}
+
+// TestFirstLineOutlastsPowerCut: before a study's first message leaves, its line is on the disk, so
+// that a power cut leaves no record that looks cut. If it is not, there is no line.
+func TestFirstLineOutlastsPowerCut(t *testing.T) {
+	dir := t.TempDir()
+	e, err := Open(dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &forced{file: e.file}
+	e.file = f
+	a, b := proposal.Digest{1}, proposal.Digest{2}
+	for i, c := range []struct {
+		line  Line
+		times int
+	}{
+		{Line{Kind: "hello"}, 0},
+		{Line{Kind: KindLocal, Study: &a}, 0},
+		{Line{Kind: "announcement", Study: &a}, 1},
+		{Line{Kind: "upload", Study: &a}, 1},
+		{Line{Kind: "decision", Study: &b}, 2},
+		{Line{Kind: "announcement", Study: &b}, 2},
+	} {
+		if err := e.Record(c.line, moment); err != nil || f.times != c.times {
+			t.Errorf("line %d: forced %d times, want %d: %v", i+1, f.times, c.times, err)
+		}
+	}
+	f.fails = errFull
+	other := proposal.Digest{3}
+	if err := e.Record(Line{Kind: "announcement", Study: &other}, moment); !errors.Is(err, errFull) {
+		t.Error(err)
+	}
+	if err := e.Record(Line{Kind: "upload", Study: &a}, moment); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Verify(dir, "", nil); err != nil || c.Lines != 7 || e.Witness()[other].Sent != nil {
+		t.Errorf("%+v, %v", c, err)
+	}
+}

@@ -68,8 +68,9 @@ func Total(sent map[string]Count) (all Count) {
 
 // Log counts what left, over all runs of the agent: it appends to
 // egress.jsonl and reads it back at the start. The file is the operator's record,
-// and at the start a witness against a ledger that was restored alone. It is not
-// fsynced. What cannot be written to it is not sent: studies wait until it can be.
+// and at the start a witness against a ledger that was restored alone. Of each study the first
+// line alone is fsynced: a power cut takes later ones, and leaves one of each study that the ledger
+// was charged for. What cannot be written to it is not sent: studies wait until it can be.
 type Log struct {
 	log  *slog.Logger
 	path string
@@ -93,6 +94,7 @@ type file interface {
 	io.WriteSeeker
 	io.Closer
 	Truncate(size int64) error
+	Sync() error
 	Stat() (fs.FileInfo, error)
 }
 
@@ -212,7 +214,7 @@ func (e *Log) Record(s Line, now time.Time) error {
 	s.Prev = e.prev
 	line, err := json.Marshal(s)
 	if err == nil {
-		err = e.append(append(line, '\n'))
+		err = e.append(append(line, '\n'), s.Study != nil && s.sent() && e.study[*s.Study] == nil)
 	}
 	if err == nil {
 		e.failed = false
@@ -227,9 +229,10 @@ func (e *Log) Record(s Line, now time.Time) error {
 	return fmt.Errorf("nothing is sent that cannot be recorded: %w", err)
 }
 
-// append writes a line, or nothing of it. A part of it that cannot be taken back would break the
-// chain, so that nothing is written after it before the next Open.
-func (e *Log) append(line []byte) error {
+// append writes a line, which outlasts a power cut if it must, or nothing of it. A part of it that
+// cannot be taken back would break the chain, so that nothing is written after it before the next
+// Open.
+func (e *Log) append(line []byte, lasts bool) error {
 	if e.torn != nil {
 		return e.torn
 	}
@@ -237,6 +240,9 @@ func (e *Log) append(line []byte) error {
 		return err
 	}
 	n, err := e.file.Write(line)
+	if err == nil && lasts {
+		err = e.file.Sync()
+	}
 	if err == nil {
 		e.size += int64(n)
 		return nil
