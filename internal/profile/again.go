@@ -16,24 +16,25 @@ const severalText = "A person with several rows counts as several people: privac
 type again struct {
 	seen  map[uint64]bool // hashes of rows, and whether several have it
 	row   uint64          // of the row under way
+	at    int             // it is there
 	gap   bool            // it has a missing value
 	begun bool
-	rows  int            // without a missing value
-	often map[uint64]int // hashes of frequent rows, and of how many at least (Misra and Gries 1982)
-	left  uint           // bits of a hash that are 0 in those of seen: of too many rows a part is looked at
+	rows  int               // without a missing value
+	often map[uint64]*tally // hashes of frequent rows, of how many at least (Misra and Gries 1982)
+	left  uint              // bits of a hash that are 0 in those of seen: of too many rows a part is looked at
 }
 
 // mostSeen is how many different rows are looked at.
 const mostSeen = mostIDs
 
 // next ends a row and begins another.
-func (a *again) next() {
+func (a *again) next(at int) {
 	if a.seen == nil {
-		a.seen, a.often = map[uint64]bool{}, map[uint64]int{}
+		a.seen, a.often = map[uint64]bool{}, map[uint64]*tally{}
 	}
 	if a.begun && !a.gap {
 		a.rows++
-		a.count(a.row)
+		a.count(a.row, a.at)
 		if bits.TrailingZeros64(a.row) >= int(a.left) {
 			_, old := a.seen[a.row]
 			a.seen[a.row] = old
@@ -43,7 +44,7 @@ func (a *again) next() {
 			maps.DeleteFunc(a.seen, func(hash uint64, _ bool) bool { return bits.TrailingZeros64(hash) < int(a.left) })
 		}
 	}
-	a.row, a.gap, a.begun = 0, false, true
+	a.row, a.at, a.gap, a.begun = 0, at, false, true
 }
 
 // mostOften is of how many different rows are counted: one that a larger part of the rows has than
@@ -51,13 +52,16 @@ func (a *again) next() {
 const mostOften = 200
 
 // count counts a row, or where others have all counters takes one off each.
-func (a *again) count(row uint64) {
-	if _, counted := a.often[row]; counted || len(a.often) < mostOften {
-		a.often[row]++
+func (a *again) count(row uint64, at int) {
+	if a.often[row] == nil && len(a.often) < mostOften {
+		a.often[row] = &tally{}
+	}
+	if t := a.often[row]; t != nil {
+		t.add(at)
 		return
 	}
-	for other, n := range a.often {
-		if a.often[other] = n - 1; n == 1 {
+	for other, t := range a.often {
+		if t.count--; t.count == 0 {
 			delete(a.often, other)
 		}
 	}
@@ -70,7 +74,7 @@ const sameRows = 0.03
 // same asks about rows that are one row, as of records that were filled in. Divided by their
 // lengths, short ones count like others, and a twentieth of them shows in no result.
 func (s *sight) same() {
-	a, rich, chance, most := s.again, false, 1.0, 0
+	a, rich, chance, most := s.again, false, 1.0, tally{}
 	for j, c := range s.columns {
 		switch {
 		case c == nil || s.label[j] == "":
@@ -82,11 +86,13 @@ func (s *sight) same() {
 			chance *= common
 		}
 	}
-	for _, n := range a.often {
-		most = max(most, n)
+	for _, t := range a.often {
+		if t.count > most.count {
+			most = *t
+		}
 	}
-	if part := float64(most) / float64(max(1, a.rows)); rich && most >= leastUnits && part > chance+sameRows {
-		s.look("", AboutSame, fmt.Sprintf("about %.0f%% of the rows have the same values in all of these columns: are they measurements? Such rows can be taken for a component, and a result may not show it; leave them out if they are none", 100*part))
+	if part := float64(most.count) / float64(max(1, a.rows)); rich && most.count >= leastUnits && part > chance+sameRows {
+		s.look("", AboutSame, fmt.Sprintf("about %.0f%% of the rows have the same values in all of these columns, one of them at %s %d: are they measurements? Such rows can be taken for a component, and a result may not show it; leave them out if they are none", 100*part, placed(s.r.Lines), most.first))
 	}
 }
 
@@ -112,7 +118,7 @@ const (
 // repeats warns of rows that come several times, where nothing says whose they are. Of zeros and of
 // other frequent rows there may be many without that: each is one of the different ones.
 func (s *sight) repeats() {
-	s.again.next()
+	s.again.next(0)
 	a, rich := s.again, false
 	// of pairs that are equal, in the part that is looked at
 	chance := math.Ldexp(float64(a.rows)*float64(a.rows)/2, -int(a.left))

@@ -61,7 +61,7 @@ func TestSameRows(t *testing.T) {
 		filled int // every so many rows
 		flags  bool
 		want   string
-	}{"a twentieth": {20, false, "about 5% of the rows"}, "a fifth": {5, false, "about 20% of the rows"}, "one in a hundred": {100, false, ""}, "none": {1 << 30, false, ""}, "rare flags": {1 << 30, true, ""}} {
+	}{"a twentieth": {20, false, "about 5% of the rows have the same values in all of these columns, one of them at line 21:"}, "a fifth": {5, false, "about 20% of the rows have the same values in all of these columns, one of them at line 6:"}, "one in a hundred": {100, false, ""}, "none": {1 << 30, false, ""}, "rare flags": {1 << 30, true, ""}} {
 		var text strings.Builder
 		text.WriteString("age,kg,flag\n")
 		for i := range 4000 {
@@ -90,10 +90,10 @@ func TestRepeatsOfManyRows(t *testing.T) {
 	const different = 3 * mostSeen / 2
 	var a again
 	for i := range uint64(2 * different) { // each twice, the second time after all others
-		a.next()
+		a.next(0)
 		a.row = rand.New(rand.NewPCG(i%different, 7)).Uint64()
 	}
-	a.next()
+	a.next(0)
 	several := 0
 	for _, twice := range a.seen {
 		if twice {
@@ -103,5 +103,27 @@ func TestRepeatsOfManyRows(t *testing.T) {
 	all := len(a.seen) << a.left
 	if a.rows != 2*different || a.left != 1 || all < different*99/100 || all > different*101/100 || several < len(a.seen) {
 		t.Errorf("%d rows have about %d different ones, %d of %d come again", a.rows, all, several, len(a.seen))
+	}
+}
+
+// TestRaggedRowsHaveAWay: of records with more fields than the header, or fewer, it is said what
+// may have happened, and the file without that is read.
+func TestRaggedRowsHaveAWay(t *testing.T) {
+	for text, c := range map[string]struct{ says, mended string }{
+		"age,kg\n50,80,\n60,70,\n":     {"end with a separator that the header lacks", "age,kg\n50,80\n60,70\n"},
+		"age,kg,\n50,80\n60,70\n":      {"the header ends with a separator that they lack", "age,kg\n50,80\n60,70\n"},
+		"age,kg\n50,80\n\"60\",70,5\n": {"a number without quotes", "age,kg\n50,80\n60,70.5\n"},
+		"age,kg\n50,80\n60\n":          {"these lines are cut off", "age,kg\n50,80\n"},
+	} {
+		faults := profiled(t, text, "", nil).Faults
+		if len(faults) != 1 || !strings.Contains(faults[0].Do, c.says) {
+			t.Errorf("%q: %+v", text, faults)
+		}
+		if r := profiled(t, c.mended, "", nil); len(r.Faults) > 0 || r.Rows == 0 {
+			t.Errorf("%q: %+v", c.mended, r)
+		}
+	}
+	if do := ragged("a blank line"); do != "" {
+		t.Error(do)
 	}
 }

@@ -41,11 +41,8 @@ func (s *sight) report(said dataset.Mapping) {
 		}
 	}
 	for _, reason := range s.reasons {
-		t, do := s.broken[reason], ""
-		if strings.Contains(reason, " fields, the header has ") {
-			do = "see whether these lines end with a separator that the header lacks, or have one in a text without quotes"
-		}
-		r.Faults = append(r.Faults, Fault{What: reason, Count: t.count, First: t.first, Do: do})
+		t := s.broken[reason]
+		r.Faults = append(r.Faults, Fault{What: reason, Count: t.count, First: t.first, Do: ragged(reason)})
 	}
 	if r.Unit != "" && s.unit < 0 {
 		r.Faults = append(r.Faults, Fault{Column: r.Unit, What: fmt.Sprintf("the unit: none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(r.Unit), Do: cmp.Or(s.unnamed, fmt.Sprintf("below [dataset.columns]: %s = \"its name in the file\"", key(r.Unit)))})
@@ -95,6 +92,19 @@ func (s *sight) report(said dataset.Mapping) {
 	}
 	s.footed(paste)
 	r.Paste = paste.text()
+}
+
+// ragged is what to do about records of more or fewer fields than the header, where that is why
+// they are not read.
+func ragged(reason string) string {
+	fields, header := 0, 0
+	if n, _ := fmt.Sscanf(reason, "%d fields, the header has %d", &fields, &header); n != 2 {
+		return ""
+	}
+	if fields < header {
+		return "see whether these lines are cut off, or the header ends with a separator that they lack, and write the file anew without that"
+	}
+	return "see whether these lines end with a separator that the header lacks, or have one in a text or a number without quotes, and write the file anew without that"
 }
 
 // footed reports records at the end that may be no rows. A spreadsheet writes any number of empty

@@ -282,7 +282,7 @@ func (s *sight) Unused(j int, reason string) {
 func (s *sight) Row(at, unit int) {
 	s.at, s.of = at, unit
 	s.r.Rows++
-	s.again.next()
+	s.again.next(at)
 	s.begin()
 	if s.unit < 0 {
 		return
