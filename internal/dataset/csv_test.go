@@ -117,6 +117,7 @@ func TestBadInput(t *testing.T) {
 		{"lone carriage returns", "a,b\r1,2\r", "lines end with a carriage return alone: save it with LF or CRLF line ends", "", 0, true},
 		{"header only", "a,b\n", "no rows follow the header", "", 0, true},
 		{"utf-16", "\xff\xfea\x00,\x00b\x00\n\x00", "line 1: the file is UTF-16; save it as UTF-8", "", 1, true},
+		{"utf-16 without a mark", "a\x00,\x00b\x00\r\x00\n\x00", "line 1: the file is UTF-16; save it as UTF-8", "", 1, true},
 		{"gzip", "\x1f\x8b\x08\x00\n", "line 1: the file is packed with gzip, and no text", "", 1, true},
 		{"a workbook", "PK\x03\x04\x14\x00\x06\x00\n", "line 1: the file is a ZIP archive, such as a workbook, and no text", "", 1, true},
 		{"missing column", "a,c\n1,2\n", `line 1, column "b": none of the header's 2 fields has this name`, "b", 1, false},

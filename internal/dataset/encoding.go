@@ -32,6 +32,9 @@ func decode(in io.Reader, e Encoding, path string) (raw, text *bufio.Reader, _ e
 	mark, _ := buffer.Peek(4) // a short file or a failing one shows at the first record
 	utf8 := bytes.HasPrefix(mark, []byte("\xef\xbb\xbf"))
 	utf16 := bytes.HasPrefix(mark, []byte("\xff\xfe")) || bytes.HasPrefix(mark, []byte("\xfe\xff"))
+	if len(mark) == 4 && mark[0] != 0 && mark[1] == 0 && mark[3] == 0 { // little-endian without a mark
+		utf16 = true
+	}
 	switch {
 	case bytes.HasPrefix(mark, []byte("PK\x03\x04")):
 		return nil, nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is a ZIP archive, such as a workbook, and no text", Remedy: "save the workbook's sheet as CSV"}
