@@ -38,7 +38,8 @@ func TestCommentWidth(t *testing.T) {
 	}
 }
 
-// TestImportGroups: packages of ours stand in a group of their own, the last of a file's imports.
+// TestImportGroups: this module's packages stand in a group of their own, the last of a file's
+// imports.
 func TestImportGroups(t *testing.T) {
 	goFiles(t, func(path string, lines []string) {
 		ours, others, last := false, false, false

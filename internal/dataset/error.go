@@ -33,7 +33,7 @@ type Error struct {
 }
 
 // wholeFile is the remedy for a source that somebody writes while it is read.
-const wholeFile = "try again once nothing writes it; let what writes it make a new file beside it, and rename that into its place"
+const wholeFile = "try again once nothing writes it; a program that writes it should write another file in the same folder, and rename that at the end"
 
 // Schema is a part of a data set's form.
 type Schema string

@@ -15,7 +15,7 @@ import (
 )
 
 // gRPC dials a proxy of HTTPS_PROXY as it dials a coordinator, and its errors do not say which of
-// the two did not answer: whoever reads them would call the coordinator's operator.
+// the two did not answer: their reader would call the coordinator's operator.
 
 // throughProxy is the proxy that the environment names for coordinators, nil for none. gRPC asks
 // the same function, which reads the environment once.

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLostLogIsNotBegunAnew: beside the mark of an applied entry, or a snapshot, a log that is gone
-// or empty is not begun anew. Where nothing is left of it a new one is.
+// TestLostLogIsNotBegunAnew: where the mark of an applied entry, or a snapshot, is left of a log
+// that is gone or empty, it is not begun anew. Where nothing is left a new one is.
 func TestLostLogIsNotBegunAnew(t *testing.T) {
 	for _, c := range []struct {
 		name     string

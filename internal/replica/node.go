@@ -260,7 +260,7 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots, place
 var begunKey = []byte("covey/begun")
 
 // begun marks the log as in use before anything else is written. A log without
-// that beside snapshots, or beside the mark of an applied entry, is a new file in
+// that, where there are snapshots or the mark of an applied entry, is a new file in
 // place of a lost one: raft would start from the snapshot, or from nothing, and
 // forget what was committed, and voted, since. Where nothing at all is left of a
 // lost log, only its operator can know.
@@ -273,7 +273,7 @@ func begun(st *store, snaps *snapshots) error {
 		return err
 	}
 	if len(all) > 0 || st.mark.found > 0 {
-		return st.set("started", errors.New("raft.db is new beside what an earlier one left in raft/: the log was lost: restore the whole data folder from a backup, or with others that run, remove this coordinator there and add one under a new name"))
+		return st.set("started", errors.New("raft.db is new, and raft/ has files of an earlier one: the log was lost: restore the whole data folder from a backup; or if other coordinators run, remove this one there and add one under a new name"))
 	}
 	return st.SetUint64(begunKey, 1)
 }

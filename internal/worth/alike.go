@@ -62,7 +62,7 @@ func alike(p *study.Plan, r *result.Result) bool {
 	return false
 }
 
-// has reports whether bin j and those beside it may have all rows.
+// has reports whether bin j and its neighbors may have all rows.
 func (h histogram) has(j int) bool {
 	share := 0.0
 	for i := max(1, j-oneLength); i <= min(len(h.Noised)-1, j+oneLength); i++ {

@@ -16,7 +16,7 @@ import (
 func WriteNew(path string, content []byte) error { return CopyNew(path, bytes.NewReader(content)) }
 
 // CopyNew is WriteNew of what is read. A process that is killed meanwhile leaves a file of another
-// name beside it.
+// name in the folder.
 func CopyNew(path string, content io.Reader) error {
 	exists := Bad("%s: file exists and is not overwritten", path)
 	if _, err := os.Lstat(path); err == nil {
