@@ -38,8 +38,8 @@ type chainReply struct {
 	egress.Chain
 	File string               `json:"file"`
 	Each []egress.SentMessage `json:"messages_sent,omitempty"`
-	// Unheld says why the file was not held against other records.
-	Unheld string `json:"not_compared,omitempty"`
+	// NotCompared says why the file was not compared with other records.
+	NotCompared string `json:"not_compared,omitempty"`
 }
 
 // chain reads the file.
@@ -49,12 +49,12 @@ func (c egressCmd) chain(t *terminal) error {
 		return err
 	}
 	reply := chainReply{File: filepath.Join(config.DataDir(), egress.File)}
-	known, unheld := left(t, config) // before the file is read: what an agent adds meanwhile is no less
+	known, unread := left(t, config) // before the file is read: what an agent adds meanwhile is no less
 	if err := t.Ctx.Err(); err != nil {
 		return err
 	}
-	if unheld != nil { // the chain tells something where the ledger is lost, too
-		reply.Unheld = unheld.Error()
+	if unread != nil { // the chain tells something where the ledger is lost, too
+		reply.NotCompared = unread.Error()
 	}
 	found := map[proposal.Digest]bool{}
 	see := func(m egress.SentMessage) {
@@ -82,8 +82,8 @@ func (c egressCmd) chain(t *terminal) error {
 	case !reply.Anew.IsZero():
 		t.Say("WARNING: on %s the file was gone and was begun anew: what left before is not in it.", reply.Anew.Format(time.RFC3339))
 	}
-	if unheld != nil {
-		t.Say("WARNING: the file was not compared with what the agent and its ledger have on record: %v.", unheld)
+	if unread != nil {
+		t.Say("WARNING: the file was not compared with what the agent and its ledger have on record: %v.", unread)
 	}
 	return t.Print(reply, func(w io.Writer) {
 		if c.Verify {
@@ -103,13 +103,14 @@ func (c egressCmd) Run(t *terminal) error {
 	return t.Print(e, func(w io.Writer) { printEgress(w, e) })
 }
 
-// leftReply is what this site has sent by other records than egress.jsonl.
+// leftReply is what other records than egress.jsonl know of what this site has sent.
 type leftReply struct {
 	last    string // link after the last line that the running agent knows of; empty if none runs
 	charged []agent.StudyView
 }
 
-// left asks the running agent, or else reads the ledger, which is nobody's where no agent ever ran.
+// left asks the running agent or, where none runs, reads the ledger. Where no agent ever ran there
+// is none. The error says why there is no such record to compare with.
 func left(t *terminal, config *siteconfig.Config) (known leftReply, err error) {
 	sent, err := ask[egress.Reply](t, "GET", "egress")
 	if err == nil {

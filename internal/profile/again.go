@@ -47,8 +47,8 @@ func (a *again) next(at int) {
 	a.row, a.at, a.gap, a.begun = 0, at, false, true
 }
 
-// mostOften is of how many different rows are counted: one that a larger part of the rows has than
-// one of so many is among them.
+// mostOften is how many different rows are counted at a time. One that comes more often than once
+// in so many rows is among them at the end.
 const mostOften = 200
 
 // count counts a row, or where others have all counters takes one off each.
@@ -67,8 +67,8 @@ func (a *again) count(row uint64, at int) {
 	}
 }
 
-// sameRows of the rows, more than independent columns would have, are asked about where they are
-// one row.
+// sameRows is the share of rows that are one row, beyond that of independent columns, from which
+// the site is asked about them.
 const sameRows = 0.03
 
 // same asks about rows that are one row, as of records that were filled in. Divided by their

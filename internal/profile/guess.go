@@ -213,8 +213,8 @@ func guessFields(m dataset.Mapping, lines []string) dataset.Mapping {
 	return m
 }
 
-// trails reports whether the line at is a row's, and the one before the header with a separator
-// more or less at its end, as in a table whose rows alone end with one.
+// trails reports whether line at is a row, and the line before it the header, where one of the two
+// has a separator more than the other, as in a table whose rows alone end with one.
 func trails(lines []string, comma rune, at int) bool {
 	if at == 0 {
 		return false

@@ -23,8 +23,8 @@ const (
 	manyEmpty     = 0.3  // share of rows without a value in a column, where a study keeps them
 	manyOther     = 0.05 // share of rows with a text that is no level
 	mostSame      = 0.95 // share of rows with one value, with central noise
-	mostFrequent  = 0.9  // share of rows with one value, and the farthest middle from 0 in spreads,
-	mostAway      = 500  // that a study learns a scale of
+	mostFrequent  = 0.9  // share of rows with one value, where a study learns the scale
+	mostAway      = 500  // distance of the middle from 0, in spreads, where it does
 	farDates      = 10   // distance of a date from the middle half of a column's, in lengths of that, or in years
 )
 
