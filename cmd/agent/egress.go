@@ -109,8 +109,8 @@ type leftReply struct {
 	charged []agent.StudyView
 }
 
-// left asks the running agent or, where none runs, reads the ledger. Where no agent ever ran there
-// is none. The error says why there is no such record to compare with.
+// left asks the running agent or, where none runs, reads the ledger. An agent that never ran has no
+// ledger. The error says why there is no such record to compare with.
 func left(t *terminal, config *siteconfig.Config) (known leftReply, err error) {
 	sent, err := ask[egress.Reply](t, "GET", "egress")
 	if err == nil {

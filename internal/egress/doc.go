@@ -16,9 +16,10 @@
 //     then.
 //   - EGR-2: `agent egress --verify` MUST find a line changed, removed, inserted or moved, a file
 //     without the last line that the running agent has recorded, and, unless the file says that it
-//     was begun anew, one without any message of a study that the ledger was charged for. The next
-//     whole line covers one that a crash cut off; other missing last lines show only against a link
-//     noted elsewhere.
+//     was begun anew, one without any message of a study that the ledger was charged for. Where it
+//     can read neither the agent's record nor the ledger, it MUST say so. The next whole line
+//     covers one that a crash cut off; other missing last lines show only against a link noted
+//     elsewhere.
 //   - AG-37: Answers about studies neither pending nor on the ledger MUST be paced: 256, and one
 //     more every ten seconds; about studies on record and not approved, 4,096 and one a second. No
 //     request about a proposal that waits, but for its end, MUST have it read again.

@@ -92,7 +92,7 @@ func (s *sight) same() {
 		}
 	}
 	if part := float64(most.count) / float64(max(1, a.rows)); rich && most.count >= leastUnits && part > chance+sameRows {
-		s.look("", AboutSame, fmt.Sprintf("about %.0f%% of the rows have the same values in all of these columns, one of them at %s %d: are they measurements? Such rows can be taken for a component, and a result may not show it; leave them out if they are none", 100*part, placed(s.r.Lines), most.first))
+		s.look("", AboutSame, fmt.Sprintf("about %.0f%% of the rows have the same values in all of these columns, one of them at %s %d: are they measurements? Such rows can be taken for a component, and a result may not show it; leave them out if they are not", 100*part, placed(s.r.Lines), most.first))
 	}
 }
 
