@@ -71,11 +71,17 @@ func (d Draft) Complete(body []byte, e Evidence, attestations [][]byte, each Tra
 	if err != nil {
 		return nil, err
 	}
-	left := r.keeps(plan)
+	left, err := r.keeps(plan)
+	if err != nil {
+		return nil, err
+	}
 	err = each(func(s SignedRelease, certificate []byte) error {
 		release, err := parseCanonical(len(r.Releases), s.Encoded)
+		if err != nil {
+			return err
+		}
 		r.Releases, r.Signatures, r.Certificates = append(r.Releases, left(release)), append(r.Signatures, s.Signature), append(r.Certificates, certificate)
-		return err
+		return nil
 	})
 	return r, err
 }

@@ -3,6 +3,7 @@ package result
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"covey/internal/study"
@@ -24,7 +25,11 @@ func Read(file io.ReadSeeker) (*Result, *Verified, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := o.verify(o.plan, transcript{each: o.releases, left: o.keeps(o.plan)})
+	left, err := o.keeps(o.plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := o.verify(o.plan, transcript{each: o.releases, left: left})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -37,7 +42,10 @@ func ReadVerified(file io.ReadSeeker) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	left := o.keeps(o.plan)
+	left, err := o.keeps(o.plan)
+	if err != nil {
+		return nil, err
+	}
 	for release, err := range o.releases {
 		if err != nil {
 			return nil, err
@@ -106,9 +114,17 @@ func (o opened) releases(yield func(told, error) bool) {
 
 // keeps returns what is kept of each release, in order, in a result that people read. The result
 // has its components already: of a step whose vectors are not kept it notes what is shown of it.
-func (r *Result) keeps(p *study.Plan) func(study.Release) study.Release {
+// Nothing of the result need be verified yet, so an error is for components of another length than
+// the plan's, which no verified result has.
+func (r *Result) keeps(p *study.Plan) (func(study.Release) study.Release, error) {
 	if p.D <= WholeColumns {
-		return func(release study.Release) study.Release { return release }
+		return func(release study.Release) study.Release { return release }, nil
+	}
+	if r.D != p.D {
+		return nil, unverified(-1, "n_features_in_", "does not follow from the proposal")
+	}
+	if slices.ContainsFunc(r.Components, func(c []float64) bool { return len(c) != p.D }) {
+		return nil, unverified(-1, "components_", "has vectors of another length than the proposal's rows")
 	}
 	r.brief = []Step{}
 	return func(release study.Release) study.Release {
@@ -122,7 +138,7 @@ func (r *Result) keeps(p *study.Plan) func(study.Release) study.Release {
 			kept.X, kept.Noised = release.X, release.Noised
 		}
 		return kept
-	}
+	}, nil
 }
 
 // Whole reports whether the result's releases have all of their vectors.

@@ -2,6 +2,7 @@ package result_test
 
 import (
 	"bytes"
+	"errors"
 	"reflect"
 	"testing"
 
@@ -76,5 +77,32 @@ func TestNarrowIsReadWhole(t *testing.T) {
 	}
 	if text, err := got.File(); err != nil || !bytes.Equal(text, file) {
 		t.Errorf("another file is written: %v", err)
+	}
+}
+
+// TestWideIsReadBeforeItIsVerified: steps are noted while releases are read, when nothing of the
+// result was checked. Components of other lengths are refused, as in a narrow result.
+func TestWideIsReadBeforeItIsVerified(t *testing.T) {
+	for _, d := range []int{40, result.WholeColumns + 1} {
+		_, whole := result.Wide(t, proposal.MethodPower, d)
+		for name, change := range map[string]func(r *result.Result){
+			"no columns":        func(r *result.Result) { r.D = 0 },
+			"fewer than none":   func(r *result.Result) { r.D = -1 },
+			"one column more":   func(r *result.Result) { r.D++ },
+			"a short component": func(r *result.Result) { r.Components = [][]float64{r.Components[0][1:]} },
+			"an empty one":      func(r *result.Result) { r.Components = [][]float64{nil} },
+			"none":              func(r *result.Result) { r.Components = nil },
+		} {
+			other := *whole
+			change(&other)
+			file, err := other.File()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _, err = result.Read(bytes.NewReader(file))
+			if _, ok := errors.AsType[*result.VerifyError](err); !ok {
+				t.Errorf("%d columns, %s: %v", d, name, err)
+			}
+		}
 	}
 }
