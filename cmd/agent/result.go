@@ -88,7 +88,7 @@ func fetched(t *terminal, s agent.StudyDetail) (io.ReadCloser, error) {
 }
 
 // fetch is fetched once all of it has come: nothing of a part is shown.
-func fetch(t *terminal, s agent.StudyDetail) (*os.File, error) {
+func fetch(t *terminal, s agent.StudyDetail) (io.ReadSeekCloser, error) {
 	body, err := fetched(t, s)
 	if err != nil {
 		return nil, err

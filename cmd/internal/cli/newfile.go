@@ -53,12 +53,14 @@ func reason(err error) error {
 	return err
 }
 
-// Spool returns a file with all that is read, at its beginning, for what must be read twice. It is
-// gone once it is closed.
-func Spool(from io.Reader) (*os.File, error) {
+// Spool returns all that is read, at its beginning, for what must be read twice: in a file that is
+// gone once it is closed, or in memory where no file can be made, as in an image that has no folder
+// for temporary ones.
+func Spool(from io.Reader) (io.ReadSeekCloser, error) {
 	f, err := os.CreateTemp("", "covey-*")
 	if err != nil {
-		return nil, err
+		text, err := io.ReadAll(from)
+		return held{bytes.NewReader(text)}, err
 	}
 	err = os.Remove(f.Name())
 	if err == nil {
@@ -73,9 +75,14 @@ func Spool(from io.Reader) (*os.File, error) {
 	return f, nil
 }
 
+// held is a text in memory.
+type held struct{ *bytes.Reader }
+
+func (held) Close() error { return nil }
+
 // OpenTwice opens a file that is to be read twice: of a pipe, a copy. The error is an
 // [*InputError] if it cannot be opened.
-func OpenTwice(path string) (*os.File, error) {
+func OpenTwice(path string) (io.ReadSeekCloser, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, &InputError{Err: err}

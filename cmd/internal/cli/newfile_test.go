@@ -60,24 +60,33 @@ func TestNewFileIsWholeOrNone(t *testing.T) {
 }
 
 // TestPipeIsReadTwice: what comes through a pipe can be read from its beginning again, as a file
-// can.
+// can, also where there is no folder for temporary files.
 func TestPipeIsReadTwice(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "pipe")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	written := make(chan error)
-	go func() { written <- os.WriteFile(path, []byte("text"), 0) }()
-	f, err := OpenTwice(path)
-	if err := errors.Join(err, <-written); err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for range 2 {
-		text, err := io.ReadAll(f)
-		if _, again := f.Seek(0, io.SeekStart); err != nil || again != nil || string(text) != "text" {
-			t.Errorf("%q, %v, %v", text, err, again)
+	for _, temporary := range []string{dir, filepath.Join(dir, "none")} {
+		t.Setenv("TMPDIR", temporary)
+		written := make(chan error)
+		go func() { written <- os.WriteFile(path, []byte("text"), 0) }()
+		f, err := OpenTwice(path)
+		if err := errors.Join(err, <-written); err != nil {
+			t.Fatal(err)
 		}
+		for range 2 {
+			text, err := io.ReadAll(f)
+			if _, again := f.Seek(0, io.SeekStart); err != nil || again != nil || string(text) != "text" {
+				t.Errorf("%s: %q, %v, %v", temporary, text, err, again)
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
+		t.Errorf("%v stay, %v", names, err)
 	}
 }
 
