@@ -45,7 +45,7 @@ type texts struct {
 // ones must not fill the memory.
 const mostText = 1024
 
-// index returns a cell's, NaN of one without a value.
+// index returns the place of a cell's text. A cell that a driver gives no text has NaN instead.
 func (t *texts) index(cell Typed) float64 {
 	cell.Text = trim(cell.Text)
 	cell.Text = cell.Text[:min(len(cell.Text), mostText)]
