@@ -115,21 +115,11 @@ type sitesCmd struct{}
 func (c *sitesCmd) Run(s *terminal) error {
 	return list(s, "GET", "/v1/sites", func(w io.Writer, r outline.SitesReply) {
 		fmt.Fprintln(w, "SITE\tSTATE\tKEY EXCHANGE\tIDENTITY\tDATA SETS")
-		var refused []string
+		var all []string
 		for _, site := range r.Sites {
-			state := "joined"
-			if site.Connected {
-				state = "connected"
-			}
-			if site.Refused != "" && !site.Revoked {
-				state = "refused"
-				refused = append(refused, fmt.Sprintf("%s is refused: %s", site.Name, site.Refused))
-			}
-			if site.BrokenChain {
-				state = "BROKEN CHAIN: see operations.md"
-			}
-			if site.Revoked {
-				state = "revoked"
+			state, next := siteState(site, time.Now())
+			if next != "" {
+				all = append(all, next)
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", site.Name, state, site.KeyExchange, site.Fingerprint)
 			fmt.Fprintln(w, datasets(site))
@@ -141,10 +131,27 @@ func (c *sitesCmd) Run(s *terminal) error {
 			}
 		}
 		fmt.Fprintf(w, "\nhead of the chain\t%s\n", r.Chain)
-		for _, text := range refused {
+		for _, text := range all {
 			fmt.Fprintln(w, text)
 		}
 	})
+}
+
+// siteState returns what a list says of a site, and a line on why it cannot connect.
+func siteState(s outline.ListedSite, now time.Time) (state, why string) {
+	switch {
+	case s.Revoked:
+		return "revoked", ""
+	case s.BrokenChain:
+		return "BROKEN CHAIN: see operations.md", ""
+	case s.Refused != "":
+		return "refused", fmt.Sprintf("%s is refused: %s", s.Name, s.Refused)
+	case s.Connected:
+		return "connected", ""
+	case !s.Expires.IsZero() && now.After(s.Expires):
+		return "certificate ended", fmt.Sprintf("%s cannot connect: its certificate ended %s. Make it a join file: coordinator site invite %[1]s --again", s.Name, s.Expires.Format(time.DateOnly))
+	}
+	return "joined", ""
 }
 
 type revokeCmd struct {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/chain"
@@ -17,12 +18,15 @@ import (
 )
 
 // TestSitesWithABrokenChain: `site list` says which site answers no query because of the chain, and
-// prints the head that its operator is told by phone; and whose program is refused, and why.
+// prints the head that its operator is told by phone; whose program is refused, and why; and whose
+// certificate ended.
 func TestSitesWithABrokenChain(t *testing.T) {
 	head, key := chain.Head{Number: 7, Link: chain.Link{1, 2}}, make(proposal.Key, 32)
 	dir := serveSocket(t, func(w http.ResponseWriter, _ *http.Request) {
 		json.NewEncoder(w).Encode(outline.SitesReply{Chain: head, Sites: []outline.ListedSite{
-			{Holder: membership.Holder{Name: "north", Identity: key, TLS: key}, Connected: true},
+			{Holder: membership.Holder{Name: "north", Identity: key, TLS: key}, Connected: true, Expires: time.Unix(0, 0)},
+			{Holder: membership.Holder{Name: "away", Identity: key, TLS: key}, Expires: time.Now().Add(time.Hour)},
+			{Holder: membership.Holder{Name: "late", Identity: key, TLS: key}, Expires: time.Date(2026, 2, 3, 0, 0, 0, 0, time.UTC)},
 			{Holder: membership.Holder{Name: "south", Identity: key, TLS: key}, Connected: true, BrokenChain: true},
 			{Holder: membership.Holder{Name: "west", Identity: key, TLS: key}, Refused: "upgrade the agent"},
 			{Holder: membership.Holder{Name: "east", Identity: key, TLS: key, Revoked: true}, Refused: "upgrade the agent"},
@@ -32,7 +36,7 @@ func TestSitesWithABrokenChain(t *testing.T) {
 	if err := (&sitesCmd{}).Run(&terminal{&shared.Terminal{Ctx: t.Context(), Out: &out, Err: io.Discard}, dir}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"north  connected", "south  BROKEN CHAIN: see operations.md", "west   refused ", "east   revoked ", "\nwest is refused: upgrade the agent\n", "head of the chain  " + head.String() + "\n"} {
+	for _, want := range []string{"north  connected", "south  BROKEN CHAIN: see operations.md", "west   refused ", "east   revoked ", "\nwest is refused: upgrade the agent\n", "away   joined ", "late   certificate ended ", "\nlate cannot connect: its certificate ended 2026-02-03. Make it a join file: coordinator site invite late --again\n", "head of the chain  " + head.String() + "\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}

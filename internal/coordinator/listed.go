@@ -14,7 +14,7 @@ func (c *Coordinator) Sites() outline.SitesReply {
 	defer c.machine.unlock()
 	out.Chain = m.chain.Head()
 	for _, s := range sites {
-		listed := outline.ListedSite{Holder: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
+		listed := outline.ListedSite{Holder: s, Fingerprint: pki.Fingerprint([]byte(s.Identity)), Expires: m.sightings[s.Name].Expires}
 		if l := m.links[s.Name]; l != nil {
 			listed.Connected, listed.Datasets, listed.KeyExchange, listed.BrokenChain = true, l.units, l.exchange, m.astray(l)
 			if listed.BrokenChain { // its operator is to read the head that is printed here

@@ -373,6 +373,11 @@ func TestRefusedAtThePort(t *testing.T) {
 			t.Errorf("%s asks how it stands: %v", p.name, err)
 		}
 	}
+	for _, s := range o.c.Sites().Sites {
+		if left := s.Expires.Sub(o.now()); s.Name == clinic.name && left.Round(time.Hour) != pki.ClientValidity {
+			t.Errorf("%s is listed with a certificate that ends in %v", s.Name, left)
+		}
+	}
 	for name, j := range map[string]pki.Join{"carol": forAnalyst, "ward": forSite} {
 		if err := join(stranger, o.keys(name).request(t, j, name)); err != nil {
 			t.Errorf("%s joins: %v", name, err)

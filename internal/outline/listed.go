@@ -1,6 +1,8 @@
 package outline
 
 import (
+	"time"
+
 	"covey/internal/chain"
 	"covey/internal/membership"
 	"covey/internal/pki"
@@ -21,6 +23,8 @@ type ListedSite struct {
 	Datasets    map[string]int `json:"datasets,omitempty"` // units by name
 	// KeyExchange is that of the site's link.
 	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
+	// Expires is the end of the certificate that this coordinator saw or gave last; zero: unknown.
+	Expires time.Time `json:"certificate_expires,omitzero"`
 	// BrokenChain says that the site answers no query: the chain does not extend the one it kept.
 	BrokenChain bool `json:"broken_chain,omitempty"`
 	// Refused is why this coordinator refuses the site's program, which shares no protocol with it.
