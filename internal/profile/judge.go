@@ -284,9 +284,6 @@ func (s *sight) shown(j int, c *column, kind string, numbers bool, wanted *want)
 	asked := wanted != nil && !wanted.number
 	if kind == isText || kind == isTruth || len(c.levels) > 0 && (asked || numbers) {
 		out.Levels, out.Rarer, out.More = shownLevels(c)
-		if len(out.Levels) == 0 && !asked && numbers { // rare texts among numbers are faults alone
-			out.Rarer = 0
-		}
 	}
 	if numbers && !asked && len(out.Levels) == 0 { // the faults count texts that are few
 		out.Rarer, out.More = 0, false
