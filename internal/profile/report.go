@@ -226,14 +226,11 @@ func (s *sight) Header(names []string, unit int) {
 	}
 }
 
-// renames returns what names make of column j's numbers: of one that the study reads as text
-// nothing, and without a study only what is a number, or none: others may be levels.
+// renames returns what names make of column j's numbers: without a study, and of one that the study
+// reads as text, only what is a number, or none. Others may be levels.
 func (s *sight) renames(j int, w *want) dataset.From {
-	if w != nil && w.texts {
-		return dataset.From{}
-	}
 	f := s.from[j]
-	if w == nil {
+	if w == nil || w.texts {
 		f.Names = maps.Clone(f.Names)
 		maps.DeleteFunc(f.Names, func(_, to string) bool {
 			_, reason := s.cell(to)
