@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,9 +13,10 @@ import (
 	"testing"
 )
 
-// TestLongSocketPath puts the data directory where no socket fits.
-func TestLongSocketPath(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
+// deep listens for a data directory whose path is too long for a socket's.
+func deep(t *testing.T) (dir, path string, l net.Listener) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), strings.Repeat("d", 120))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -22,11 +24,16 @@ func TestLongSocketPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	path, err := SocketPath(dir)
-	if err != nil {
+	if path, err = SocketPath(dir); err != nil {
 		t.Fatal(err)
 	}
+	return dir, path, l
+}
+
+// TestLongSocketPath puts the data directory where no socket fits.
+func TestLongSocketPath(t *testing.T) {
+	dir, path, l := deep(t)
+	defer l.Close()
 	defer os.Remove(filepath.Dir(path))
 	if path != l.Addr().String() || strings.HasPrefix(path, dir) {
 		t.Errorf("socket %q, the agent listens on %q", path, l.Addr())
@@ -43,18 +50,7 @@ func TestLongSocketPath(t *testing.T) {
 // TestSocketOfAnotherUser: where the agent's temporary directory is gone, as after a restart of the
 // machine, and another user has made it again, nothing that listens there passes for the agent.
 func TestSocketOfAnotherUser(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	l, err := listen(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, err := SocketPath(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, path, l := deep(t)
 	at := filepath.Dir(path)
 	defer os.RemoveAll(at)
 	l.Close()

@@ -176,8 +176,8 @@ func TestReadResultHoldsUpNoPage(t *testing.T) {
 	}
 }
 
-// TestCloseWaitsForWorth: what runs beside the pages is done when the dashboard is closed, and no
-// computation begins after: neither one that waited for another, nor one for a later look.
+// TestCloseWaitsForWorth: background computations are done when the dashboard is closed, and none
+// begins after: neither one that waited for another, nor one for a later look.
 func TestCloseWaitsForWorth(t *testing.T) {
 	for _, closed := range []bool{false, true} {
 		d, s, _ := newTold(t, proposal.DropoutWait)

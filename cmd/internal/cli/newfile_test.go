@@ -11,8 +11,8 @@ import (
 	"testing/iotest"
 )
 
-// TestNewFileIsWholeOrNone: while content comes there is no file of the name, and one that was made
-// meanwhile is not replaced; where it fails, nothing is left.
+// TestNewFileIsWholeOrNone: the file appears only once all of its content is there. A file that
+// somebody else made meanwhile is not replaced. Where the content fails, nothing is left.
 func TestNewFileIsWholeOrNone(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "result.json")
