@@ -36,6 +36,10 @@ func (l *pipe) Accept() (net.Conn, error) {
 	case c := <-l.accept:
 		l.all.mu.Lock()
 		defer l.all.mu.Unlock()
+		if l.all.open[l.address] != l { // Close came between: it closed the others
+			c.Close()
+			return nil, net.ErrClosed
+		}
 		l.conns = append(l.conns, c)
 		return c, nil
 	case <-l.closed:
