@@ -105,7 +105,7 @@ func (a *Prediction) Lines() []string {
 	out := []string{
 		fmt.Sprintf("captures about %s of the variance that as many components could where the spectrum falls slowly (eigenvalues 1/(1+%g·j)), %s where it falls steeply (1/(1+%g·j)); a blind guess %s and %s",
 			percent(slow.Median), slow.Fall, percent(steep.Median), steep.Fall, percent(slow.Blind), percent(steep.Blind)),
-		lowest + "; less where a third of the rows, or fewer, carry a direction of their own, or columns are skewed or heavy-tailed",
+		lowest + "; less where half of the rows, or fewer, carry a direction of their own, or columns are skewed or heavy-tailed",
 	}
 	for _, what := range a.Outside {
 		out = append(out, what+": outside what such predictions were checked against")

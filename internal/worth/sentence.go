@@ -12,7 +12,7 @@ import (
 )
 
 // clipSentence is always said: no released value shows what the clip hid.
-const clipSentence = "This does not cover what the clip hides: a row beyond the clip counts as a shorter one. If a third of the rows, or fewer, carry a direction of their own, or single columns are skewed or heavy-tailed, as costs and laboratory values often are, the components can miss it and the bounds can be wrong, with no sign of either."
+const clipSentence = "This does not cover what the clip hides: a row beyond the clip counts as a shorter one. If half of the rows, or fewer, carry a direction of their own, or single columns are skewed or heavy-tailed, as costs and laboratory values often are, the components can miss it and the bounds can be wrong, with no sign of either."
 
 // meaningSentence is always said: sums are over what each site takes a column for.
 const meaningSentence = "A column that one site has in another unit of measurement, with another sign or with another meaning may show nowhere here, and no bound covers it: compare how sites define their columns."
