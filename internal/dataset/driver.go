@@ -1,10 +1,14 @@
 package dataset
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A format whose reader is much code is a package of its own beneath this one, which registers
@@ -166,6 +170,20 @@ func AppendNumber(out []byte, v float64, bits int) []byte {
 		form = 'f'
 	}
 	return strconv.AppendFloat(out, v+0, form, -1, bits)
+}
+
+// AppendID writes bytes of no stated type as a unit's name. Text is itself, and all else is \x and
+// hexadecimal digits, as PostgreSQL writes bytes: of other bytes a name would lose those at either
+// end that look like blanks, and two units could become one. fixed says that all of the column's
+// values have one length, so that even a text's blanks may be all that tells two of them apart. What
+// is a missing value's text stays one.
+func AppendID(out, raw []byte, fixed bool) []byte {
+	text := trim(string(raw))
+	plain := !strings.HasPrefix(text, `\x`) && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+	if isMissing(text) || plain && (!fixed || len(text) == len(raw)) {
+		return append(out, raw...)
+	}
+	return hex.AppendEncode(append(out, `\x`...), raw)
 }
 
 // Reading returns how the cells of column j become numbers.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // TestTextsOfRows: a driver's cells are shown as their texts, row by row or many rows at a time,
@@ -38,4 +40,37 @@ func TestTextsOfRows(t *testing.T) {
 	if !slices.EqualFunc(got, want, slices.Equal[[]Typed]) {
 		t.Errorf("%v, want %v", got, want)
 	}
+}
+
+// TestIDs: bytes of no stated type are a name that no other bytes have, but for a text's blanks
+// where texts may have any length.
+func TestIDs(t *testing.T) {
+	for _, c := range []struct {
+		raw   string
+		fixed bool
+		want  string
+	}{
+		{"p1", true, "p1"}, {"p1", false, "p1"}, {"Müller-7", true, "Müller-7"},
+		{"p1 ", false, "p1 "}, {"p1 ", true, `\x703120`},
+		{"", false, ""}, {"  ", true, "  "}, {"NA ", true, "NA "}, {"nan", true, "nan"}, // missing
+		{"\x00\x20", false, `\x0020`}, {"\x00\x09", false, `\x0009`}, {"\xff\x20", false, `\xff20`}, {"a\tb", false, `\x610962`},
+		{`\x0020`, false, `\x5c7830303230`},
+	} {
+		if got := AppendID([]byte("-"), []byte(c.raw), c.fixed); string(got) != "-"+c.want {
+			t.Errorf("%q, %v: %q, want %q", c.raw, c.fixed, got, c.want)
+		}
+	}
+	alphabet := rapid.SampledFrom([]byte(" \t\x00\xffNAnapx\\x07"))
+	rapid.Check(t, func(t *rapid.T) {
+		fixed := rapid.Bool().Draw(t, "fixed")
+		a := rapid.SliceOfN(alphabet, 0, 6).Draw(t, "a")
+		b := rapid.SliceOfN(alphabet, 0, 6).Draw(t, "b")
+		name := func(raw []byte) string { return trim(string(AppendID(nil, raw, fixed))) }
+		if name(a) != name(b) || isMissing(name(a)) {
+			return
+		}
+		if fixed && len(a) == len(b) && string(a) != string(b) || trim(string(a)) != trim(string(b)) {
+			t.Fatalf("%q and %q are both %q", a, b, name(a))
+		}
+	})
 }

@@ -275,7 +275,7 @@ func (t *answer) read(b dataset.Builder) error {
 			put(b, j, v, number)
 		}
 		if who >= 0 {
-			b.SetUnit(name(number, values[who]))
+			b.SetUnit(unit(number, values[who], t.types[who]))
 		}
 		if err := b.End(); err != nil {
 			return err
@@ -335,7 +335,23 @@ func binaryOf(out []byte, v driver.Value, kind string) ([]byte, error) {
 	return nil, errProtocol
 }
 
-// name is a unit's name: texts by their bytes, whatever the server takes for equal.
+// unit is a unit's name: a type of bytes says of none that they are text.
+func unit(out []byte, v driver.Value, kind string) []byte {
+	text, ok := v.([]byte)
+	switch kind {
+	case "binary", "bit": // of one length
+		if ok {
+			return dataset.AppendID(out, text, true)
+		}
+	case "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "geometry":
+		if ok {
+			return dataset.AppendID(out, text, false)
+		}
+	}
+	return name(out, v)
+}
+
+// name is a number's text, and a text itself by its bytes, whatever the server takes for equal.
 func name(out []byte, v driver.Value) []byte {
 	switch v := v.(type) {
 	case int64:

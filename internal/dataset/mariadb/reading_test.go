@@ -1,10 +1,12 @@
 package mariadb
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"covey/internal/dataset"
@@ -89,6 +91,47 @@ func TestNames(t *testing.T) {
 		r, err := dataset.Read(s, q, dataset.ReadOptions{})
 		if <-f.ended; err != nil || !slices.Equal(r.Gaps, []byte{1}) {
 			t.Errorf("type %d: %v, %v", kind, r, err)
+		}
+	}
+}
+
+// TestUnitsOfBytes: a type of bytes, whose character set is binary, may hold ids that are no text.
+func TestUnitsOfBytes(t *testing.T) {
+	const fixed, variable, bits = 254, 253, 16
+	for _, c := range []struct {
+		kind byte
+		raw  string
+		want string
+	}{
+		{fixed, "\x01\x20", `\x0120`}, {fixed, "p ", `\x7020`}, {fixed, "p1", "p1"},
+		{variable, "\x01\x09", `\x0109`}, {variable, "p ", "p"},
+		{bits, "\x00\x20", `\x0020`},
+	} {
+		column := definition(c.kind)
+		at := len(column) - 12 // of the character set
+		column[at], column[at+1] = 63, 0
+		for _, spelled := range []bool{false, true} {
+			want := c.want
+			if spelled { // of a character set
+				if column[at] = 45; c.kind != bits {
+					want = strings.Trim(c.raw, " \t")
+				}
+			}
+			f := &fake{replies: func(seen []byte) []byte {
+				if seen[0] != comExecute {
+					return nil
+				}
+				return packets([]byte{2}, bytes.Replace(definition(5), text("a"), text("v"), 1), column, eof, append(binary.LittleEndian.AppendUint64([]byte{0, 0}, math.Float64bits(1)), text(c.raw)...), eof)
+			}}
+			q := dataset.Request{Columns: []dataset.Column{{Name: "v", Scale: 1}}, Unit: "a", Missing: dataset.MissingError}
+			var got []string
+			_, err := dataset.Stream(f.start(t), q, dataset.ReadOptions{}, func(b dataset.Block) error {
+				got = append(got, b.Units...)
+				return nil
+			})
+			if <-f.ended; err != nil || !slices.Equal(got, []string{want}) {
+				t.Errorf("type %d, %q: %q, want %q; %v", c.kind, c.raw, got, want, err)
+			}
 		}
 	}
 }

@@ -1,10 +1,10 @@
 package npy
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"covey/internal/dataset"
@@ -12,7 +12,7 @@ import (
 
 // dtype is a NumPy type of fixed width.
 type dtype struct {
-	kind  byte // f, i, u; S, U of text
+	kind  byte // f, i, u; S, U of text; b of booleans
 	size  int  // bytes
 	order binary.ByteOrder
 }
@@ -39,6 +39,8 @@ func parseDtype(descr string) (t dtype, ok bool) {
 		return t, size == 4 || size == 8
 	case 'i', 'u':
 		return t, size == 1 || size == 2 || size == 4 || size == 8
+	case 'b':
+		return t, size == 1
 	case 'U':
 		t.size *= 4
 		return t, size > 0 && size < 1<<12
@@ -48,7 +50,8 @@ func parseDtype(descr string) (t dtype, ok bool) {
 	return t, false
 }
 
-func (t dtype) text() bool { return t.kind == 'S' || t.kind == 'U' }
+// text reports whether values are read as text alone.
+func (t dtype) text() bool { return t.kind == 'S' || t.kind == 'U' || t.kind == 'b' }
 
 // number returns a value as float64: exact but for integers beyond 2^53, which become the
 // nearest.
@@ -81,12 +84,22 @@ func (t dtype) unsigned(raw []byte) uint64 {
 	return t.order.Uint64(raw)
 }
 
-// append writes a value that is a unit's name: text without the zeros that fill it up, an integer's
-// digits, the shortest digits of another number.
+// name appends a value as a unit's name.
+func (t dtype) name(out, raw []byte) []byte {
+	if t.kind == 'S' { // which holds bytes of any kind
+		return dataset.AppendID(out, bytes.TrimRight(raw, "\x00"), false)
+	}
+	return t.append(out, raw)
+}
+
+// append writes a value as text: text without the zeros that fill it up, an integer's digits, the
+// shortest digits of another number.
 func (t dtype) append(out, raw []byte) []byte {
 	switch t.kind {
+	case 'b':
+		return strconv.AppendBool(out, raw[0] != 0)
 	case 'S':
-		return append(out, strings.TrimRight(string(raw), "\x00")...)
+		return append(out, bytes.TrimRight(raw, "\x00")...)
 	case 'U':
 		last := len(out)
 		for ; len(raw) > 0; raw = raw[4:] {

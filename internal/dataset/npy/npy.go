@@ -18,7 +18,7 @@ func init() {
 
 // table is an NPY file, or an NPZ archive of several. A matrix is the table, C or Fortran order;
 // each vector of an archive is a column beside it, under its own name. Numbers are float32,
-// float64 and integers; NaN is a missing value. Text may be the unit.
+// float64 and integers; NaN is a missing value. Text may be the unit, booleans are text.
 type table struct {
 	src   *dataset.File
 	parts []*part
@@ -137,7 +137,11 @@ func (t *table) Rows(b dataset.Builder) error {
 		text := v.part.dtype.text()
 		switch {
 		case text && !b.Texts(j):
-			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: "its dtype is text and no number"}
+			reason := "its dtype is text and no number"
+			if v.part.dtype.kind == 'b' {
+				reason = `its dtype is boolean and no number: let the study read it as "boolean", or convert it with a.astype(float)`
+			}
+			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: reason}
 		case !text && b.Reading(j).As == dataset.Days:
 			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: "its dtype is a number; a date must be text"}
 		}

@@ -1,9 +1,12 @@
 package npy
 
 import (
+	"archive/zip"
 	"encoding/binary"
+	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"covey/internal/dataset"
@@ -45,6 +48,45 @@ func TestReadings(t *testing.T) {
 	q.Readings = []dataset.Reading{{}, {As: dataset.Days}}
 	if _, err := dataset.Read(s, q, dataset.ReadOptions{}); err == nil || err.(*dataset.Error).Schema != dataset.SchemaFormat {
 		t.Errorf("dates of a dtype of numbers: %v", err)
+	}
+}
+
+// TestBooleans: booleans are read as text is, beside numbers; as numbers they are refused with what
+// helps.
+func TestBooleans(t *testing.T) {
+	path := cost.File(t, "x.npz", npz(t, zip.Deflate, "a.npy", npy(header("'<f8'", "False", "(3,)"), doubles(1, 2, 3)), "b.npy", npy(header("'|b1'", "False", "(3,)"), []byte{1, 0, 1})))
+	q := dataset.Request{
+		Columns:  []dataset.Column{{Name: "a", Scale: 1}, {Name: "b", Scale: 1}},
+		Readings: []dataset.Reading{{}, {As: dataset.Boolean}},
+		Missing:  dataset.MissingError,
+	}
+	if r, err := dataset.Read(dataset.Source{Path: path}, q, dataset.ReadOptions{}); err != nil || !slices.Equal(r.Values, []float64{1, 1, 2, 0, 3, 1}) {
+		t.Errorf("%v, %v", r, err)
+	}
+	q.Readings[1] = dataset.Reading{Levels: []string{"true", "false"}}
+	if r, err := dataset.Read(dataset.Source{Path: path}, q, dataset.ReadOptions{}); err != nil || !slices.Equal(r.Values, []float64{1, 1, 0, 0, 2, 0, 1, 0, 3, 1, 0, 0}) {
+		t.Errorf("%v, %v", r, err)
+	}
+	q.Readings = nil
+	_, err := dataset.Read(dataset.Source{Path: path}, q, dataset.ReadOptions{})
+	if e, ok := errors.AsType[*dataset.Error](err); !ok || e.Schema != dataset.SchemaFormat || e.Column != "b" || !strings.Contains(e.Reason, `"boolean"`) {
+		t.Errorf("as a number: %v", err)
+	}
+}
+
+// TestUnitsOfBytes: a dtype of bytes may hold ids that are no text. Those that end with bytes of
+// blanks are units of their own.
+func TestUnitsOfBytes(t *testing.T) {
+	ids := []byte("\x00\x01\x20\x00\x01\x09\x00\x01\x00p1 ")
+	path := cost.File(t, "x.npz", npz(t, zip.Store, "a.npy", npy(header("'<f8'", "False", "(4,)"), doubles(1, 2, 3, 4)), "who.npy", npy(header("'|S3'", "False", "(4,)"), ids)))
+	q := dataset.Request{Columns: []dataset.Column{{Name: "a", Scale: 1}}, Unit: "who", Missing: dataset.MissingError}
+	var got []string
+	_, err := dataset.Stream(dataset.Source{Path: path}, q, dataset.ReadOptions{}, func(b dataset.Block) error {
+		got = append(got, b.Units...)
+		return nil
+	})
+	if want := []string{`\x000120`, `\x000109`, `\x0001`, "p1"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q; %v", got, want, err)
 	}
 }
 

@@ -85,7 +85,7 @@ func (s *scan) send(b dataset.Builder) error {
 			names, text = names[:0], text[:0]
 			for i := range n {
 				from := len(text)
-				text = s.unit.part.dtype.append(text, s.unit.value(i))
+				text = s.unit.part.dtype.name(text, s.unit.value(i))
 				names = append(names, text[from:len(text):len(text)])
 			}
 		}

@@ -31,6 +31,7 @@ type cursor struct {
 	words  [][]byte
 	text   []byte
 	uuid   bool // texts are UUIDs, which are spelled as in other formats
+	bytes  bool // they may be bytes that are no text
 
 	ones    []byte // memory of levels and values.index
 	indices []int32
@@ -276,8 +277,13 @@ func (c *cursor) texts(n int) ([][]byte, error) {
 		}
 		var word []byte
 		if c.levels == nil || c.levels[c.row] == 1 {
-			if word = c.word(); c.uuid {
+			switch word = c.word(); {
+			case c.uuid:
 				word = c.spelled(word)
+			case c.bytes:
+				from := len(c.text)
+				c.text = dataset.AppendID(c.text, word, c.values.size > 0)
+				word = c.text[from:len(c.text):len(c.text)]
 			}
 		}
 		c.row++

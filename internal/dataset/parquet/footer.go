@@ -159,6 +159,22 @@ func isUUID(typ parquet.Type) bool {
 	return ok
 }
 
+// untyped reports whether a type is of bytes and does not say that they are text. Older writers leave
+// that out of texts, too.
+func untyped(typ parquet.Type) bool {
+	if kind := typ.Kind(); kind != parquet.ByteArray && kind != parquet.FixedLenByteArray {
+		return false
+	}
+	if l := typ.LogicalType(); l != nil {
+		switch l.Value.(type) {
+		case *format.StringType, *format.EnumType, *format.JsonType:
+			return false
+		}
+	}
+	c := typ.ConvertedType()
+	return c == nil || *c != deprecated.UTF8 && *c != deprecated.Enum && *c != deprecated.Json
+}
+
 // nameless says why a column cannot name units by its type; empty if it can. Names are compared
 // without the blanks around them, which a number's bytes may look like.
 func nameless(typ parquet.Type) string {

@@ -150,7 +150,7 @@ func (t *parquetTable) read(b dataset.Builder) error {
 		}
 	}
 	if who != nil {
-		columns, cursors = append(columns, who), append(cursors, &cursor{pages: t.pages(who), uuid: isUUID(who.Type())})
+		columns, cursors = append(columns, who), append(cursors, &cursor{pages: t.pages(who), uuid: isUUID(who.Type()), bytes: untyped(who.Type())})
 	}
 	for i := range t.file.Metadata().RowGroups {
 		group := &t.file.Metadata().RowGroups[i]

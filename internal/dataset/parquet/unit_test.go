@@ -67,3 +67,46 @@ func TestParquetUnitsOfBytes(t *testing.T) {
 		t.Errorf("%+v, %v", info, err)
 	}
 }
+
+// TestParquetUnitsWithoutType: bytes that no type calls text may be any id. Two that differ in bytes
+// at their ends that look like blanks are two units, with a dictionary and without.
+func TestParquetUnitsWithoutType(t *testing.T) {
+	for name, c := range map[string]struct {
+		node  parquet.Node
+		ids   []string
+		names []string
+	}{
+		"fixed":    {parquet.Leaf(parquet.FixedLenByteArrayType(3)), []string{"\x00\x01\x20", "\x00\x01\x09", "\x20\x01\x00", "p1 ", " p1", "p12"}, []string{`\x000120`, `\x000109`, `\x200100`, `\x703120`, `\x207031`, "p12"}},
+		"variable": {parquet.Leaf(parquet.ByteArrayType), []string{"\x00\x20", "\x00\x09", "\x00", "p1 ", "p1"}, []string{`\x0020`, `\x0009`, `\x00`, "p1", "p1"}},
+		"text":     {parquet.String(), []string{"p1 ", "p1"}, []string{"p1", "p1"}},
+	} {
+		for _, node := range []parquet.Node{c.node, parquet.Encoded(c.node, &parquet.RLEDictionary), parquet.Optional(c.node)} {
+			path := filepath.Join(t.TempDir(), "a.parquet")
+			f, err := os.Create(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			level := 0
+			if node.Optional() {
+				level = 1
+			}
+			w := parquet.NewWriter(f, parquet.NewSchema("t", parquet.Group{"a": double, "id": node}))
+			for i, id := range c.ids {
+				if _, err := w.WriteRows([]parquet.Row{{aDouble(i).Level(0, 0, 0), parquet.ByteArrayValue([]byte(id)).Level(0, level, 1)}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(w.Close(), f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			_, err = dataset.Stream(dataset.Source{Path: path}, dataset.Request{Columns: []dataset.Column{{Name: "a", Scale: 1}}, Unit: "id", Missing: dataset.MissingError}, dataset.ReadOptions{}, func(b dataset.Block) error {
+				got = append(got, b.Units...)
+				return nil
+			})
+			if err != nil || !slices.Equal(got, c.names) {
+				t.Errorf("%s: %q, want %q; %v", name, got, c.names, err)
+			}
+		}
+	}
+}

@@ -189,7 +189,7 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 			}
 		}
 		if who >= 0 {
-			b.SetUnit(values[who])
+			b.SetUnit(unit(values[who], t.fields[who].DataTypeOID))
 		}
 		if err := b.End(); err != nil {
 			return err
@@ -199,6 +199,15 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 		return refused(t.query, "the query failed", err)
 	}
 	return nil
+}
+
+// unit is a unit's name. A numeric has as many zeros as whoever wrote it: 7 and 7.0 are one number,
+// and so one unit.
+func unit(text []byte, oid uint32) []byte {
+	if oid == oidNumber {
+		return server.Digits(text)
+	}
+	return text
 }
 
 // float hands a column's number to b: of a float4 the float32 that its digits name, not the
