@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"covey/internal/dataset"
 	"covey/internal/dataset/server"
@@ -26,6 +27,8 @@ func init() { dataset.RegisterQuery(dataset.Postgres, driver{}) }
 const (
 	connectTimeout = 20 * time.Second
 	maxDSN         = dataset.MaxDSN
+	// maxMessage bounds a row, as one of a text file is bounded. The server's own bound is 1 GiB.
+	maxMessage = 64 << 20
 )
 
 // config reads the connection string. Its text is in no error.
@@ -44,6 +47,7 @@ func config(q dataset.Query) (*pgconn.Config, error) {
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "covey-agent"
 	}
+	c.MaxProtocolMessageBodyLen = maxMessage
 	return c, nil
 }
 
@@ -234,6 +238,10 @@ func refused(q dataset.Query, what string, err error) error {
 		if said.Code == "57014" {
 			e.Reason += fmt.Sprintf("; the limit is %v (query_timeout)", q.Limit())
 		}
+		return e
+	}
+	if _, long := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); long {
+		e.Reason += fmt.Sprintf(": a row of more than %d MiB; select what the study needs alone", maxMessage>>20)
 		return e
 	}
 	network, isNetwork := errors.AsType[*net.OpError](err)

@@ -97,6 +97,24 @@ create sequence numbers; grant usage on numbers to reader`)
 		}
 	})
 
+	// A unit is a number, however many zeros a server writes behind it.
+	t.Run("decimal units", func(t *testing.T) {
+		info, err := dataset.Inspect(source("select a from (values (7::numeric), (7.0), (7.00), (70), (0.7)) v(a) order by a"), "a", dataset.ReadOptions{})
+		if err != nil || info.Rows != 5 || info.Units != 3 {
+			t.Errorf("%+v, %v", info, err)
+		}
+	})
+
+	// A row is bounded, the first and any other.
+	t.Run("long rows", func(t *testing.T) {
+		for _, sql := range []string{"select 1 as a, repeat('x', 65 << 20) as who order by 1", "select g as a, repeat('x', (g - 1) * 65 << 20) as who from generate_series(1, 2) g order by 1"} {
+			_, err := dataset.Inspect(source(sql), "a", dataset.ReadOptions{})
+			if e, ok := errors.AsType[*dataset.Error](err); !ok || e.Reason != "the query failed: a row of more than 64 MiB; select what the study needs alone" {
+				t.Errorf("%s: %v", sql, err)
+			}
+		}
+	})
+
 	t.Run("faults", func(t *testing.T) {
 		for name, c := range map[string]struct{ sql, unit, want string }{
 			"no order":         {"select 1::int as a", "", "the query must end in ORDER BY columns"},
