@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"internal/dataset/server":   {"internal/dataset"},
 	"internal/dataset/mariadb":  {"internal/dataset", "internal/dataset/server"},
 	"internal/dataset/npy":      {"internal/dataset"},
-	"internal/dataset/parquet":  {"internal/dataset"},
+	"internal/dataset/parquet":  {"internal/dataset", "internal/memory"},
 	"internal/dataset/postgres": {"internal/dataset", "internal/dataset/server"},
 	"internal/rowcache":         {"internal/dataset"},
 	"internal/name":             {},

@@ -175,8 +175,8 @@ func AppendNumber(out []byte, v float64, bits int) []byte {
 // AppendID writes bytes of no stated type as a unit's name. Text is itself, and all else is \x and
 // hexadecimal digits, as PostgreSQL writes bytes: of other bytes a name would lose those at either
 // end that look like blanks, and two units could become one. fixed says that all of the column's
-// values have one length, so that even a text's blanks may be all that tells two of them apart. What
-// is a missing value's text stays one.
+// values have one length, so that even a text's blanks may be all that tells two of them apart.
+// What is a missing value's text stays one.
 func AppendID(out, raw []byte, fixed bool) []byte {
 	text := trim(string(raw))
 	plain := !strings.HasPrefix(text, `\x`) && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)

@@ -270,7 +270,7 @@ func FuzzSkim(f *testing.F) {
 	f.Add(encodeThrift(f, &b.meta))
 	f.Add(encodeThrift(f, &format.SchemaElement{Name: "a", NumChildren: thrift.New[int32](3)}))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		n, err := skim(raw)
+		n, _, err := skim(raw)
 		if err != nil {
 			return
 		}

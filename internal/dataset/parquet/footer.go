@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -33,9 +34,13 @@ func (t *parquetTable) footer() error {
 	if _, err := t.src.ReadAt(raw, size-8-n); err != nil {
 		return t.bad()
 	}
-	used, err := skim(raw)
+	used, structures, err := skim(raw)
 	if err != nil {
 		return t.bad()
+	}
+	// It is decoded here, and again by the library.
+	if 2*(n+int64(structures)*structureMemory) > t.most {
+		return &dataset.Error{File: t.src.Path(), Reason: fmt.Sprintf("its footer may take more than %d MiB of memory: write the file with larger row groups", t.most>>20)}
 	}
 	var m format.FileMetaData
 	if err := decodeThrift(raw[:used], &m); err != nil {
@@ -159,8 +164,8 @@ func isUUID(typ parquet.Type) bool {
 	return ok
 }
 
-// untyped reports whether a type is of bytes and does not say that they are text. Older writers leave
-// that out of texts, too.
+// untyped reports whether a type is of bytes and does not say that they are text. Older writers
+// leave that out of texts, too.
 func untyped(typ parquet.Type) bool {
 	if kind := typ.Kind(); kind != parquet.ByteArray && kind != parquet.FixedLenByteArray {
 		return false
@@ -228,17 +233,18 @@ const maxThriftDepth = 64
 
 // Lists may have so many structures, and one more for so many bytes: writers take 19 bytes or more
 // for one. A column of a row group takes 560 bytes of memory and may be one byte of a footer.
-const freeStructures, structureBytes = 1 << 16, 8
+const freeStructures, structureBytes, structureMemory = 1 << 16, 8, 560
 
-// skim goes over a structure in Thrift's compact protocol and returns how many bytes it takes.
-// Every length it meets is of bytes that are there, and every list's elements too: each takes a
-// byte at least.
-func skim(b []byte) (int, error) {
-	s := skimmer{b: b, structures: freeStructures + uint64(len(b))/structureBytes}
+// skim goes over a structure in Thrift's compact protocol and returns how many bytes it takes, and
+// how many structures its lists have. Every length it meets is of bytes that are there, and every
+// list's elements too: each takes a byte at least.
+func skim(b []byte) (size int, structures uint64, err error) {
+	most := freeStructures + uint64(len(b))/structureBytes
+	s := skimmer{b: b, structures: most}
 	if err := s.value(thrift.STRUCT, 0); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return s.at, nil
+	return s.at, most - s.structures, nil
 }
 
 type skimmer struct {

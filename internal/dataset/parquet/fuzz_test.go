@@ -85,7 +85,7 @@ func FuzzPageHeader(f *testing.F) {
 		b := oneColumn(t, c.node, c.value, c.options...)
 		p := &b.pages[int(page)%len(b.pages)]
 		var head format.PageHeader
-		if n, err := skim(raw); err == nil && decodeThrift(raw[:n], &head) == nil {
+		if n, _, err := skim(raw); err == nil && decodeThrift(raw[:n], &head) == nil {
 			v1, v2 := head.DataPageHeader.V, head.DataPageHeaderV2.V
 			if int(head.CompressedPageSize) != len(raw)-n+len(p.body) || max(head.UncompressedPageSize, head.DictionaryPageHeader.V.NumValues, v1.NumValues, v2.NumValues, v2.NumRows, v2.NumNulls) > most {
 				return

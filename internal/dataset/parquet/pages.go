@@ -22,9 +22,10 @@ const (
 	// freeBytes is what a page may claim whatever the footer says of its column, as writers'
 	// footers err.
 	freeBytes = 64 << 20
-	// What the pages of all columns may take at a time: the larger of so many bytes, and so many
-	// times as many as the file has (docs/data.md).
-	maxMemory, maxTimes = 1 << 30, 16
+	// What the footer, and the pages of all columns, may take at a time (docs/data.md): so many
+	// times the file's bytes, but no more than three quarters of what the machine has left, and
+	// freeMemory in any case.
+	maxTimes, freeMemory = 16, 1 << 30
 )
 
 // pages reads the pages of one column. It takes no memory for what a page claims before that is
@@ -87,8 +88,8 @@ func (p *pages) begin(m *format.ColumnMetaData, rows int64) {
 // room returns n elements of b, and counts those that no page of the table had before.
 func room[T byte | int32 | uint32](t *parquetTable, b *[]T, n, size int) ([]T, error) {
 	if more := n - len(*b); more > 0 {
-		if t.held += int64(more) * int64(size); t.held > t.most() {
-			return nil, &dataset.Error{File: t.src.Path(), Reason: fmt.Sprintf("its pages take more than %d MiB of memory at a time: write the file with smaller pages or row groups", t.most()>>20)}
+		if t.held += int64(more) * int64(size); t.held > t.most {
+			return nil, &dataset.Error{File: t.src.Path(), Reason: fmt.Sprintf("its pages take more than %d MiB of memory at a time: write the file with smaller pages or row groups", t.most>>20)}
 		}
 		if n > cap(*b) {
 			*b = make([]T, n+n/8)
@@ -98,7 +99,15 @@ func room[T byte | int32 | uint32](t *parquetTable, b *[]T, n, size int) ([]T, e
 	return (*b)[:n:n], nil // what lies behind is another page's
 }
 
-func (t *parquetTable) most() int64 { return max(maxMemory, maxTimes*t.src.Size()) }
+// most returns how many bytes a file of so many may take of a machine that has free bytes left, if
+// that is known.
+func most(size, free int64, known bool) int64 {
+	n := size * maxTimes
+	if known {
+		n = min(n, free/4*3)
+	}
+	return max(freeMemory, n)
+}
 
 // next reads the next page of rows, which may have none: a dictionary may come first.
 func (p *pages) next() error {
@@ -241,7 +250,7 @@ func (p *pages) header() (head format.PageHeader, used int, err error) {
 		if n == 0 {
 			return head, 0, err
 		}
-		used, err = skim(buffer[:n])
+		used, _, err = skim(buffer[:n])
 		if errors.Is(err, errDeep) {
 			return head, 0, p.t.damaged(p.column, fmt.Sprintf("a page's header has more than %d structures in each other", maxThriftDepth))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"covey/internal/dataset"
+	"covey/internal/memory"
 )
 
 // parquetTable is a Parquet file. Columns of numbers are FLOAT, DOUBLE, and INT32 and INT64
@@ -22,7 +23,8 @@ type parquetTable struct {
 	src  *dataset.File
 	file *parquet.File
 
-	held    int64 // bytes that the pages of all columns take
+	most    int64 // bytes that the footer, or the pages of all columns, may take
+	held    int64 // that the pages take
 	lengths [2][]int32
 	gzip    *gzip.Reader
 	brotli  *brotli.Reader
@@ -31,7 +33,8 @@ type parquetTable struct {
 func init() { dataset.Register(dataset.Parquet, openParquet) }
 
 func openParquet(src *dataset.File) (_ dataset.Table, err error) {
-	t := &parquetTable{src: src}
+	free, known := memory.Free()
+	t := &parquetTable{src: src, most: most(src.Size(), free, known)}
 	err = t.careful(func() error {
 		if err := t.footer(); err != nil {
 			return err

@@ -68,8 +68,8 @@ func TestParquetUnitsOfBytes(t *testing.T) {
 	}
 }
 
-// TestParquetUnitsWithoutType: bytes that no type calls text may be any id. Two that differ in bytes
-// at their ends that look like blanks are two units, with a dictionary and without.
+// TestParquetUnitsWithoutType: bytes that no type calls text may be any id. Two that differ in
+// bytes at their ends that look like blanks are two units, with a dictionary and without.
 func TestParquetUnitsWithoutType(t *testing.T) {
 	for name, c := range map[string]struct {
 		node  parquet.Node
