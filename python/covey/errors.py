@@ -30,7 +30,7 @@ class VerificationError(ValueError):
 
 
 class RowsWarning(UserWarning):
-    """Cells of rows that hold something, and count as missing, or as other than the study's levels."""
+    """Cells of rows that hold something, and count as missing, or as other than the study's levels; rows without scores."""
 
 
 class SharesWarning(UserWarning):

@@ -108,7 +108,7 @@ class Result:
         not have is ignored. Raises RowsError, and warns with RowsWarning of cells that hold something and are gaps, and
         of a column with far more other texts than in the study: its site may have codes of its own.
         """
-        out = rows.coordinates(X, self.feature_names_in_, self.columns, self._keeps_gaps())
+        out = rows.coordinates(X, self.feature_names_in_, self.columns, self._keeps_gaps() or self._drops())
         if rows.by_name(X):
             self._others(out)
         for level, other in joined(self.columns or (), [self.left_out.get(n) for n in self.feature_names_in_]):
@@ -120,12 +120,18 @@ class Result:
         """Rows as the study saw them: (n, d), scaled, centered, and with their gaps filled.
 
         With missing = "zero" a gap is the center; with "fill" it is what the components predict from the row's other
-        cells, by the study's own rule. A coordinate that was left out is 0. Raises RowsError, also for a gap where the
-        study refused or dropped such rows, or where the file does not say what it did.
+        cells, by the study's own rule. With "drop-row" the row is NaN, which a RowsWarning counts: the study left such
+        rows out. A coordinate that was left out is 0. Raises RowsError, also for a gap where the study refused such
+        rows, or where the file does not say what it did.
         """
         out = self.coordinates(X)
         gaps = np.isnan(out)
-        if gaps.any() and not self._keeps_gaps():
+        dropped = gaps.any(axis=1) if self._drops() else np.zeros(len(out), dtype=bool)
+        if dropped.any():
+            row = int(dropped.argmax())
+            name = self.feature_names_in_[int(gaps[row].argmax())]
+            warn(f"{int(dropped.sum())} of {len(out)} rows have no scores, the first row {row}, without a value in {name!r}: the study left such rows out", RowsWarning)
+        elif gaps.any() and not self._keeps_gaps():
             row, j = (int(i[0]) for i in np.nonzero(gaps))
             raise RowsError(f"row {row} has no value in {self.feature_names_in_[j]!r}, and {self._no_rule()}")
         out -= self.offset_
@@ -135,8 +141,9 @@ class Result:
         for j, name in enumerate(self.feature_names_in_):
             if name in self.left_out:
                 out[:, j] = 0
-        if not np.isfinite(out).all():
-            raise RowsError(f"row {int(np.nonzero(~np.isfinite(out))[0][0])} has a value that is infinite in scaled columns")
+        out[dropped] = np.nan
+        if not np.isfinite(out[~dropped]).all():
+            raise RowsError(f"row {int(np.nonzero(~np.isfinite(out).all(axis=1) & ~dropped)[0][0])} has a value that is infinite in scaled columns")
         if self.missing == "fill" and gaps.any():
             says = own(self.feature_names_in_, self.columns)
             step = max(1, CHUNK // (self.n_features_in_ + self.n_components_**2))
@@ -145,7 +152,7 @@ class Result:
         return out
 
     def transform(self, X: Any) -> Array:
-        """Scores: (n, k), of rows as coordinates takes them."""
+        """Scores: (n, k), of rows as coordinates takes them; NaN of a row that the study would leave out."""
         scores: Array = self.scaled(X) @ self.components_.T
         return scores
 
@@ -228,6 +235,9 @@ class Result:
 
     def _keeps_gaps(self) -> bool:
         return self.missing in ("fill", "zero")
+
+    def _drops(self) -> bool:
+        return self.missing == "drop-row"
 
     def _no_rule(self) -> str:
         if self.missing is None:

@@ -12,7 +12,10 @@ from .errors import RowsError
 
 
 def coordinates(X: Any, names: Sequence[str], columns: Optional[Tuple[Column, ...]], keeps_gaps: bool) -> Array:
-    """A new (n, d) array of raw numbers; NaN is a gap. columns are None where only names are known."""
+    """A new (n, d) array of raw numbers; NaN is a gap. columns are None where only names are known.
+
+    keeps_gaps: a text that is no number is a gap in a column by name.
+    """
     if columns is None:
         columns = tuple(Column(name) for name in names)
     if by_name(X):

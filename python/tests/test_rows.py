@@ -91,13 +91,33 @@ class Rows(unittest.TestCase):
 
         from .samples import PROPOSAL
 
-        for rule in ("error", "drop-row"):
-            text = PROPOSAL.replace("'fill'", f"'{rule}'")
-            r = load(made(missing=..., proposal=base64.b64encode(text.encode()).decode(), digest=hashlib.sha256(text.encode()).hexdigest()))
-            with self.assertRaisesRegex(covey.RowsError, f"row 1 has no value in 'a'.*{rule}"):
-                r.transform({"a": [1, ""], "b": [1, 1], "c": ["x", "x"]})
-            with self.assertRaisesRegex(covey.RowsError, "no number in row 0"):
-                r.transform({"a": ["one"], "b": [1], "c": ["x"]})
+        def rule(missing):
+            text = PROPOSAL.replace("'fill'", f"'{missing}'")
+            return load(made(missing=..., proposal=base64.b64encode(text.encode()).decode(), digest=hashlib.sha256(text.encode()).hexdigest()))
+
+        r = rule("error")
+        with self.assertRaisesRegex(covey.RowsError, "row 1 has no value in 'a'.*error"):
+            r.transform({"a": [1, ""], "b": [1, 1], "c": ["x", "x"]})
+        with self.assertRaisesRegex(covey.RowsError, "no number in row 0"):
+            r.transform({"a": ["one"], "b": [1], "c": ["x"]})
+
+        # as "agent project" leaves their scores empty
+        r = rule("drop-row")
+        table = {"a": [1, "", "one", 4], "b": [1, 1, 2, 3], "c": ["x", "x", "y", ""]}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            scores = r.transform(table)
+        self.assertEqual(
+            [str(w.message) for w in caught],
+            ["column 'a' has 1 of 4 cells that hold no number, the first in row 2: they count as missing", "3 of 4 rows have no scores, the first row 1, without a value in 'a': the study left such rows out"],
+        )
+        np.testing.assert_array_equal(np.isnan(scores), [[False] * 2] + [[True] * 2] * 3)
+        np.testing.assert_array_equal(scores[0], r.transform({name: cells[:1] for name, cells in table.items()})[0])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.testing.assert_array_equal(np.isnan(r.reconstruction_error(table)), [False, True, True, True])
+            with self.assertRaisesRegex(covey.RowsError, "infinite"):
+                r.transform({"a": [np.nan, np.inf], "b": [1, 1], "c": ["x", "x"]})
 
     def test_cells(self):
         nan = float("nan")
