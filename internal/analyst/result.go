@@ -38,8 +38,7 @@ type Fetched struct {
 // key, unless trusted has its fingerprint. Nothing of it stays in the folder. Errors:
 // *[result.VerifyError], [*KeyChangedError], [*KeptError], [*NoResultError], and those of a call.
 func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []string) (got *Fetched, err error) {
-	// on the disk, since a wide study's is long
-	file, err := os.CreateTemp(c.dir, "result-*")
+	file, err := spool(c.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +47,6 @@ func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []strin
 			file.Close()
 		}
 	}()
-	if err := os.Remove(file.Name()); err != nil {
-		return nil, err
-	}
 	again := func() error {
 		_, err := file.Seek(0, io.SeekStart)
 		return err
@@ -79,6 +75,23 @@ func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []strin
 	}
 	got.File, got.Result = file, r
 	return got, again()
+}
+
+// spool returns a file without a name, on the disk, since a wide study's result is long: in a
+// folder, or where that cannot be written to, as one of keys alone may be, in the system's for such
+// files.
+func spool(dir string) (*os.File, error) {
+	file, err := os.CreateTemp(dir, "result-*")
+	if err != nil {
+		var other error
+		if file, other = os.CreateTemp("", "result-*"); other != nil {
+			return nil, errors.Join(err, other)
+		}
+	}
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // Known returns where the key that signed a result is known from; empty if it is not. The error for
