@@ -29,8 +29,8 @@ const (
 )
 
 // pages reads the pages of one column. It takes no memory for what a page claims before that is
-// held to the file's length, to the rows that the row group has left, or to parquetTable.most. The library
-// decodes the values of a page alone: it would give memory to runs of any length.
+// held to the file's length, to the rows that the row group has left, or to parquetTable.most. The
+// library decodes the values of a page alone: it would give memory to runs of any length.
 type pages struct {
 	t        *parquetTable
 	column   string
