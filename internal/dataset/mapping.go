@@ -28,8 +28,9 @@ type Mapping struct {
 	// SkipRows are the lines before the header, SkipLast the records at the end that are no rows,
 	// such as a line of totals.
 	SkipRows, SkipLast int
-	// MissingValues stand for a missing value beside those of [Missing]. A number among them stands
-	// for itself however a cell writes it, and not for a unit, and a date for its day.
+	// MissingValues stand for a missing value beside those of [Missing]. A number among them,
+	// written as the file writes numbers, stands for itself however a cell writes it, and not for a
+	// unit, and a date for its day.
 	MissingValues []string
 	// Dates is the form of dates in text, one of [DateForms], in columns whose From has none.
 	// Empty: YYYY-MM-DD with all of its digits.
@@ -96,9 +97,17 @@ func (m Mapping) Check(unit string) error {
 	if why := formFault(m.Dates); why != "" {
 		return mappingErrorf("dates", "%s", why)
 	}
+	numbers := newCells(m, nil)
 	for i, text := range m.MissingValues {
+		key := fmt.Sprintf("missing_values[%d]", i)
 		if why := textFault(text); why != "" {
-			return mappingErrorf(fmt.Sprintf("missing_values[%d]", i), "%s", why)
+			return mappingErrorf(key, "%s", why)
+		}
+		// A number in another notation would be a text that no cell has.
+		if _, reason := numbers.number(text); reason != "" && m.decimal() == "," {
+			if _, reason = parse(text); reason == "" {
+				return mappingErrorf(key, "%q is no number in a file with decimal commas: write %q", text, strings.Replace(text, ".", ",", 1))
+			}
 		}
 	}
 	from := map[string]string{}

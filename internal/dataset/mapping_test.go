@@ -365,6 +365,7 @@ func TestMappingCheck(t *testing.T) {
 		"skip_last":          {SkipLast: maxSkip + 1},
 		"missing_values[0]":  {MissingValues: []string{" x"}},
 		"missing_values[1]":  {MissingValues: []string{"x", ""}},
+		"missing_values[2]":  {Decimal: ",", Thousands: ".", MissingValues: []string{"-9", "-9,5", "-9.5", "9.500"}},
 		"columns.a.from":     {Columns: map[string]From{"a": {Name: "b\n"}}},
 		"columns.b.from":     {Columns: map[string]From{"a": {Name: "x"}, "b": {Name: "x"}}},
 		"columns.a.multiply": {Columns: map[string]From{"a": {Multiply: math.Inf(1)}}},
