@@ -35,8 +35,10 @@ func (c *column) renamed(w *want) (names map[string]string, open []string, into 
 		begun[beginning(w.reading.Levels, text)]++
 	}
 	for _, text := range texts {
-		same, begins := sameLevel(w.reading.Levels, text), beginning(w.reading.Levels, text)
+		same, begins, number := sameLevel(w.reading.Levels, text), beginning(w.reading.Levels, text), integerOf(text)
 		switch {
+		case slices.Contains(w.reading.Levels, number), w.reading.As == dataset.Boolean && (number == "0" || number == "1"):
+			names[text] = number
 		case same != "":
 			names[text] = same
 		case begins != "" && begun[begins] == 1:
@@ -67,6 +69,16 @@ func (c *column) compared() (texts []string) {
 		}
 	}
 	return texts
+}
+
+// integerOf returns the digits of a whole number that a program wrote with a fraction, as many do
+// in a column with empty cells; empty for any other text. 1.000 may be a thousand.
+func integerOf(text string) string {
+	number, fraction, ok := strings.Cut(strings.Replace(text, ",", ".", 1), ".")
+	if !ok || fraction != "0" && fraction != "00" || !digit(strings.TrimPrefix(number, "-")) {
+		return ""
+	}
+	return number
 }
 
 // sameLevel returns the one level that a text is but for letters' case and blanks, or that is a

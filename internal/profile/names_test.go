@@ -41,6 +41,8 @@ func TestNamesAreNotGuessed(t *testing.T) {
 		{"stroke|stroke left", "Stroke left?", `"Stroke left?" = "stroke left"`, ""},
 		{"icu|ICU", "Icu|ICU 2", "", `"icu", "ICU": "ICU 2", "Icu"`},
 		{"thé|café", "the\u0301|Caf\u00e9\u200b", `"Café\U0000200B" = "café", "the\U00000301" = "thé"`, ""},
+		{"1|2|-1", "1.0|2.00|-1.0|2.000|3.0|1.5", `"-1.0" = "-1", "1.0" = "1", "2.00" = "2"`, `"1", "2", "-1": "1.5", "2.000", "3.0"`},
+		{"1|1.0", "1.00", `"1.00" = "1"`, ""},
 		{"ex|never", "Exfumador", "", `"ex", "never": "Exfumador"`},
 	} {
 		var want []string
@@ -61,6 +63,15 @@ func TestNamesAreNotGuessed(t *testing.T) {
 		if strings.Join(got, "\n") != "[dataset.columns]\n"+strings.Join(want, "\n") {
 			t.Errorf("%s for levels %s:\n%s", c.texts, c.levels, strings.Join(got, "\n"))
 		}
+	}
+}
+
+// TestWholeNumbersOfBooleans: 1.0 is yes, and no other number is proposed to be.
+func TestWholeNumbersOfBooleans(t *testing.T) {
+	spec := &proposal.Spec{Missing: proposal.MissingFill, Columns: []proposal.Column{{Name: "a", As: proposal.AsBoolean, Offset: 0.5, Scale: 0.5}}}
+	r := profiled(t, "a,n\n"+strings.Repeat("1.0,1\n0.0,2\n2.0,3\n", 10), "", spec)
+	if got := strings.Join(r.Paste, "\n"); !strings.Contains(got, `a = { names = { "0.0" = "0", "1.0" = "1" } }`) || !strings.Contains(got, `yes or no: "2.0"`) {
+		t.Error(got)
 	}
 }
 
