@@ -205,8 +205,8 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 	return nil
 }
 
-// unit is a unit's name. A numeric has as many zeros as whoever wrote it: 7 and 7.0 are one number,
-// and so one unit.
+// unit is a unit's name. A numeric keeps the zeros that it was written with: 7 and 7.0 are one
+// number, and so one unit.
 func unit(text []byte, oid uint32) []byte {
 	if oid == oidNumber {
 		return server.Digits(text)
