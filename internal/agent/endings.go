@@ -65,6 +65,12 @@ func (e *endings) rejected(id proposal.Digest, body []byte) {
 	one := proposals.Past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: ledger.ByOperator}
 	if p, err := proposal.Parse(body); err == nil {
 		one.Name, one.Proposer = p.Spec.Name, p.Proposer
+		if d, ok := e.a.Settings.current.Load().Dataset(p.Spec.Dataset); ok {
+			one.Population = d.Population
+		}
+		if plan, err := study.NewPlan(body); err == nil {
+			one.Rho = plan.Rho
+		}
 	}
 	e.put(one, body, nil)
 }

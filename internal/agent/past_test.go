@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"covey/internal/ledger"
 	"covey/internal/proposal"
@@ -67,6 +69,14 @@ func TestRefusedStaysInView(t *testing.T) {
 			if v.Digest != f.plan.Digest || v.Name != "test" || v.State != c.state || v.Code != string(c.code) || !strings.Contains(v.Why, c.why) || c.why != "" && v.Why == "" || v.Time == nil {
 				t.Errorf("listed as %+v", v)
 			}
+			if planned := c.code != study.CodeUnit && c.code != study.CodeColumns; planned && (v.Population != "people" || v.Rho != f.plan.Rho) {
+				t.Errorf("listed with population %q and ρ = %v", v.Population, v.Rho)
+			}
+			for _, e := range s.agent.Views.Ledger().Studies {
+				if e.State == string(ledger.Rejected) && (e.Rho != 0 || e.Population != "") {
+					t.Errorf("on the ledger as %+v", e)
+				}
+			}
 			d, err := s.agent.Views.Study(f.plan.Digest)
 			if err != nil || (d.Plan != nil) != c.shows || len(d.Roster) != 3 || len(d.Leaves) == 0 || len(d.Policy) == 0 || d.Budget != nil {
 				t.Errorf("shown as %+v, %v", d, err)
@@ -93,6 +103,39 @@ func TestNamesMeanWhatIsOpen(t *testing.T) {
 	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	if id, err := s.agent.Views.Find("test"); err != nil || id != c.plan.Digest {
 		t.Errorf("%v, %v", id, err)
+	}
+}
+
+// TestNewestFirst: what the ledger has and what it has not are listed as they ended.
+func TestNewestFirst(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s := c.sites[0]
+	now := testNow
+	s.agent.now = func() time.Time { now = now.Add(time.Second); return now }
+	var ended []proposal.Digest
+	for _, end := range []func() error{
+		func() error { return s.agent.Decisions.Reject(c.plan.Digest) }, // on the ledger
+		func() error {
+			s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
+			return nil
+		},
+	} {
+		want[wire.Decision](s, wire.Proposal{Body: c.body})
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		ended = append([]proposal.Digest{c.plan.Digest}, ended...)
+		c.plan.Proposal.Spec.Rounds++
+		c.propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster)
+	}
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
+	all, err := s.agent.Views.Studies()
+	var listed []proposal.Digest
+	for _, v := range all {
+		listed = append(listed, v.Digest)
+	}
+	if expected := append([]proposal.Digest{c.plan.Digest}, ended...); err != nil || !slices.Equal(listed, expected) {
+		t.Errorf("listed as %v, not %v: %v", listed, expected, err)
 	}
 }
 

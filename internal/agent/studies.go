@@ -63,6 +63,9 @@ func (vs *Views) stands(id proposal.Digest) StudyView {
 			if v.Proposer == nil {
 				v.Proposer = before.Proposer
 			}
+			if v.Population == "" { // never approved: the ledger has neither
+				v.Population, v.Rho = before.Population, before.Rho
+			}
 		}
 		return v
 	}
@@ -90,7 +93,7 @@ func curveOf(e ledger.StudyEntry) string {
 }
 
 // Studies lists every study that this site knows: those that await the operator
-// first, then the others, the newest first.
+// first, then the others, those that ended or were decided last first.
 func (vs *Views) Studies() ([]StudyView, error) {
 	if err := vs.a.expiry.sweep(); err != nil {
 		return nil, err
@@ -103,11 +106,24 @@ func (vs *Views) Studies() ([]StudyView, error) {
 	for _, id := range known {
 		out = append(out, vs.View(id))
 	}
+	slices.SortStableFunc(out, func(a, b StudyView) int { return b.latest().Compare(a.latest()) })
 	return out, nil
 }
 
+// latest is when a study ended or was decided; of one that awaits the operator a time after all
+// others.
+func (v StudyView) latest() time.Time {
+	switch {
+	case v.Ended != nil:
+		return *v.Ended
+	case v.Time != nil:
+		return *v.Time
+	}
+	return time.Unix(1<<40, 0)
+}
+
 // known returns the digests of all studies that this site knows: pending ones,
-// then the ledger's and then the others that are over, the newest first.
+// then the ledger's and then the others that are over.
 func (vs *Views) known() ([]proposal.Digest, error) {
 	out, err := vs.a.pending.List()
 	if err != nil {

@@ -114,7 +114,9 @@ type LedgerReply struct {
 func (vs *Views) Ledger() LedgerReply {
 	out := LedgerReply{limits.Populations(vs.a.Settings.current.Load(), vs.a.ledger), []StudyView{}, vs.a.strangers.beyond()}
 	for _, e := range vs.a.ledger.Studies() {
-		out.Studies = append(out.Studies, vs.View(e.Study))
+		v := vs.View(e.Study)
+		v.Population, v.Rho = e.Population, e.Rho // what was never approved takes nothing
+		out.Studies = append(out.Studies, v)
 	}
 	return out
 }

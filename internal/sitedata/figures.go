@@ -75,7 +75,7 @@ type ColumnFigure struct {
 	// Same is the share of rows that have the column's most common value.
 	Same     float64  `json:"same"`
 	Learned  bool     `json:"learned,omitempty"` // offset and scale, by the study
-	boolean  bool     // of no unit of measurement
+	Boolean  bool     `json:"boolean,omitempty"` // of no unit of measurement
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -177,7 +177,7 @@ func (f Figures) Warnings() []string {
 func (f Figures) Unchecked() string {
 	n := 0
 	for _, c := range f.Columns {
-		if c.Learned && !c.boolean && !c.Unread && (len(c.Range) != 2 || c.Low == nil) {
+		if c.Learned && !c.Boolean && !c.Unread && (len(c.Range) != 2 || c.Low == nil) {
 			n++
 		}
 	}
@@ -322,7 +322,7 @@ func (l *look) empty(j int, f *ColumnFigure) bool {
 
 // column sums one column up, whose cells are read so.
 func (l *look) column(j int, c dataset.Column, as dataset.As) ColumnFigure {
-	f := ColumnFigure{Name: c.Name, Offset: c.Offset, Scale: c.Scale, Learned: l.learned[j], boolean: as == dataset.Boolean}
+	f := ColumnFigure{Name: c.Name, Offset: c.Offset, Scale: c.Scale, Learned: l.learned[j], Boolean: as == dataset.Boolean}
 	if l.empty(j, &f) {
 		return f
 	}

@@ -1,6 +1,7 @@
 package sitedata
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -92,11 +93,19 @@ func TestNoWarningIsNotInOrder(t *testing.T) {
 		"learned, with a range":     {ColumnFigure{Learned: true, Low: &low, Range: plausible}, false},
 		"learned, of few values":    {ColumnFigure{Learned: true, Range: plausible}, true},
 		"learned, without a value":  {ColumnFigure{Learned: true, Unread: true}, false},
-		"learned, true or false":    {ColumnFigure{Learned: true, Low: &low, boolean: true}, false},
+		"learned, true or false":    {ColumnFigure{Learned: true, Low: &low, Boolean: true}, false},
 		"constants of the proposer": {ColumnFigure{Low: &low}, false},
 		"levels":                    {ColumnFigure{Levels: 2}, false},
 	} {
 		f := Figures{Columns: []ColumnFigure{{Name: "other", Low: &low}, c.column}}
+		sent, err := json.Marshal(f) // as the agent's socket sends it
+		if err == nil {
+			f = Figures{}
+			err = json.Unmarshal(sent, &f)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 		if said := f.Unchecked(); (said != "") != c.said || c.said && !strings.HasPrefix(said, "Of 1 of these 2 columns nothing checks the unit") {
 			t.Errorf("%s: %q", name, said)
 		}
