@@ -207,7 +207,7 @@ func printQuantiles(w io.Writer, columns []profile.Column) {
 			fmt.Fprintf(w, "  … and %d more (--json has all)\n", len(columns)-i)
 			break
 		}
-		line := fmt.Sprintf("  %s  %-13s %8d %8d", pad(short(c.Name, nameWidth-8), nameWidth-8), c.Kind, c.Values, c.Missing)
+		line := fmt.Sprintf("  %s  %-13s %8d %8d", pad(short(c.Name, nameWidth-8), nameWidth-8), short(c.Kind, 13), c.Values, c.Missing)
 		for _, q := range c.Quantiles {
 			line += fmt.Sprintf(" %8.4g", q)
 		}

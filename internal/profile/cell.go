@@ -36,6 +36,15 @@ const (
 	isInfinite = "infinity"
 )
 
+// misread reports whether cells of a kind are numbers that are not read, by how they are written.
+func misread(kind string) bool {
+	switch kind {
+	case isComma, isGrouped, isEither, isPoint, isSigned, isPadded, isCompared, isMeasured, isInfinite:
+		return true
+	}
+	return false
+}
+
 // notNumber returns the kind of a cell that is no number, by its form. stand is the text of stands
 // that it is, as missing_values have to name it.
 func notNumber(field string) (kind, stand string) {

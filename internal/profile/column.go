@@ -147,6 +147,16 @@ func (c *column) other(field string, own bool, at, unit int) {
 	c.text(field, unit)
 }
 
+// texts is how many cells are no numbers and stand for no missing value.
+func (c *column) texts() (n int) {
+	for kind, t := range c.kinds {
+		if kind != isStand {
+			n += t.count
+		}
+	}
+	return n
+}
+
 // text takes a cell as a category.
 func (c *column) text(field string, unit int) {
 	l := c.levels[field]

@@ -229,7 +229,7 @@ func (s *sight) judge(j int, c *column, p *paste) {
 		}
 		return
 	}
-	s.unread(j, c, numbers, wanted)
+	s.unread(j, c, numbers || misread(kind), wanted)
 	if line := `# thousands = ","  # if "," is a mark between thousands`; c.kinds[isEither] != nil && (wanted == nil || wanted.number) && !slices.Contains(p.lines, line) {
 		p.lines = append(p.lines, line)
 	}
@@ -274,14 +274,22 @@ func (c *column) kind() (kind string, numbers bool) {
 
 // shown is what a report shows of a column.
 func (s *sight) shown(j int, c *column, kind string, numbers bool, wanted *want) Column {
-	out := Column{Name: s.label[j], Kind: kind, Values: c.values, Missing: c.missing, Quantiles: c.quantiles()}
-	if out.Quantiles != nil {
-		out.Sample = c.sampled()
+	asked := wanted != nil && !wanted.number
+	out := Column{Name: s.label[j], Kind: kind, Values: c.values, Missing: c.missing}
+	if asked || wanted == nil && !numbers && !misread(kind) { // else they are at fault
+		out.Values += c.texts()
+	}
+	if asked && len(wanted.reading.Levels) == 0 {
+		out.Values -= c.unread.count
+	}
+	if numbers || out.Values == c.values {
+		if out.Quantiles = c.quantiles(); out.Quantiles != nil {
+			out.Sample = c.sampled()
+		}
 	}
 	if s.header[j] != out.Name && !s.values {
 		out.From = s.header[j]
 	}
-	asked := wanted != nil && !wanted.number
 	if kind == isText || kind == isTruth || len(c.levels) > 0 && (asked || numbers) {
 		out.Levels, out.Rarer, out.More = shownLevels(c)
 	}

@@ -75,7 +75,7 @@ type Column struct {
 	Name    string `json:"name"` // the study's, or the source's
 	From    string `json:"from,omitempty"`
 	Kind    string `json:"kind"`
-	Values  int    `json:"values"`
+	Values  int    `json:"values"` // cells that are read; without a study also texts that may be levels
 	Missing int    `json:"missing"`
 	// Quantiles are the 5th, 25th, 50th, 75th and 95th in the study's unit of measurement.
 	Quantiles []float64 `json:"quantiles,omitempty"`
