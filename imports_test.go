@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 	"internal/packed":      {},
 	"internal/study":       {"internal/histogram", "internal/linalg", "internal/noise", "internal/packed", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
 	"internal/result":      {"internal/frame", "internal/chain", "internal/linalg", "internal/packed", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
-	"internal/draft":       {"internal/proposal", "internal/studyfile"},
+	"internal/draft":       {"internal/frame", "internal/proposal", "internal/studyfile"},
 	"internal/round":       {"internal/proposal", "internal/study", "internal/wire"},
 	"internal/sheet":       {"internal/frame", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	"internal/picture":     {"internal/result", "internal/proposal", "internal/study"},

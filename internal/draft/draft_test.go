@@ -146,7 +146,7 @@ func TestHeader(t *testing.T) {
 		t.Errorf("%q, want %q", names, want)
 	}
 	text, _ := d.Text(filled)
-	for _, part := range []string{`"c0..c3"`, `{ name = "x..y" }`, "that line was read, and no value", `"patient_id", "ID"`, "1 columns without a name"} {
+	for _, part := range []string{`"c0..c3"`, `{ name = "x..y" }`, "that line was read, and no value", `"patient_id", "ID"`, "1 column without a name"} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
@@ -169,6 +169,11 @@ func TestHeader(t *testing.T) {
 		"":                         "the first line is empty",
 		"\na,b\n":                  "the first line is empty",
 		"\xff\xfea\x00":            "UTF-16",
+		"PK\x03\x04\x14":           "ZIP archive, such as a workbook",
+		"\x1f\x8b\x08\x00":         "compressed with gzip",
+		"\x93NUMPY\x01":            "NumPy matrix",
+		"PAR1\x15":                 "Parquet file",
+		"age,bmi\r1,2\r":           "carriage return alone",
 		"gr\xf6\xdfe,b\n":          "not UTF-8",
 		"a,b,a\n":                  `"a" twice`,
 		strings.Repeat("a", 5<<20): "longer than",
@@ -260,6 +265,7 @@ func TestDictionary(t *testing.T) {
 		"a,b\n1,2\n":                `no column of names, such as "name"`,
 		"name,unit\nage,y\nage,z\n": `line 3: "age" is also on line 2`,
 		"name\n\xff\n":              "not UTF-8",
+		"PK\x03\x04\x14":            "ZIP archive, such as a workbook",
 	} {
 		if _, err := Dictionary(strings.NewReader(text), "f"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

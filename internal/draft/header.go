@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"covey/internal/frame"
 )
 
 // maxLine bounds a header.
@@ -59,7 +61,7 @@ func Header(r io.Reader, what string) (Draft, error) {
 		}
 		seen[name] = true
 	}
-	d.Notes = append(d.Notes, fmt.Sprintf("%d of %d columns are in it, all taken as numbers: give categories their levels, and delete what is not a measurement.", kept, len(names)))
+	d.Notes = append(d.Notes, fmt.Sprintf("%d of %s in it, all taken as numbers: give categories their levels, and delete what is not a measurement.", kept, frame.Count(len(names), "column is", "columns are")))
 	if len(names) == 1 {
 		d.Notes = append(d.Notes, "This line has a single name. If it is a title, delete it, so that the first line names the columns.")
 	}
@@ -70,7 +72,7 @@ func Header(r io.Reader, what string) (Draft, error) {
 		d.Notes = append(d.Notes, "Left out, because its name has over 200 bytes, or characters that are not printed: "+strings.Join(odd, ", ")+".")
 	}
 	if blank > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("Left out: %d columns without a name.", blank))
+		d.Notes = append(d.Notes, "Left out: "+frame.Count(blank, "column", "columns")+" without a name.")
 	}
 	return d, nil
 }
@@ -143,7 +145,13 @@ func firstLine(r io.Reader) ([]byte, error) {
 			if b == '\n' && !within {
 				break
 			}
+			if len(line) > 0 && line[len(line)-1] == '\r' && !within {
+				return nil, errors.New("lines end with a carriage return alone: save the file with LF or CRLF line ends")
+			}
 			line = append(line, b)
+			if err := noText(line); err != nil {
+				return nil, err
+			}
 			begins = ends || string(line) == "\ufeff"
 			continue
 		}
@@ -163,10 +171,28 @@ func firstLine(r io.Reader) ([]byte, error) {
 	return text(line)
 }
 
+// noText says of a file's beginning what else it is than text.
+func noText(raw []byte) error {
+	for _, k := range []struct{ begins, what string }{
+		{"PK\x03\x04", "a ZIP archive, such as a workbook, and no text: save the workbook's sheet as CSV"},
+		{"\x1f\x8b\x08", "compressed with gzip: unpack it"},
+		{"\x93NUMPY", "a NumPy matrix, which has no names of columns: write them below one another into a file whose first line is name, and give that file as --dictionary"},
+		{"PAR1", "a Parquet file and no text: write the names of its columns below one another into a file whose first line is name, and give that file as --dictionary"},
+	} {
+		if bytes.HasPrefix(raw, []byte(k.begins)) {
+			return errors.New("the file is " + k.what)
+		}
+	}
+	return nil
+}
+
 // text returns UTF-8 without the mark that some programs begin a file with.
 func text(raw []byte) ([]byte, error) {
 	if bytes.HasPrefix(raw, []byte("\xff\xfe")) || bytes.HasPrefix(raw, []byte("\xfe\xff")) {
 		return nil, errors.New("the file is UTF-16; save it as UTF-8")
+	}
+	if err := noText(raw); err != nil {
+		return nil, err
 	}
 	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	if !utf8.Valid(raw) {
