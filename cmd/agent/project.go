@@ -159,6 +159,9 @@ func unsure(r *result.Result) bool {
 // text is the summary in words.
 func (p *projection) text() string {
 	text := fmt.Sprintf("%s: %s, mode 0600. These are individual data of this site and NOT private: with the result's components they are nearly the rows. Nothing was sent.", p.File, frame.Count(p.Rows, "row", "rows"))
+	if strings.HasSuffix(p.File, ".npy") { // which holds no names
+		text += "\nIts columns are " + strings.Join(p.Columns, ", ") + "."
+	}
 	if p.Changed {
 		text += "\nThese are not the rows that the study used: the data set, or its mapping in agent.toml, has changed since."
 	}
