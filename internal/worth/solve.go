@@ -3,6 +3,7 @@ package worth
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"covey/internal/proposal"
@@ -277,7 +278,11 @@ func (a *Solution) Lines() []string {
 	case a.Open == SolveComponents && a.Low == 0:
 		out = append(out, fmt.Sprintf("up to %s, depending on how fast the spectrum falls; none for some of the family", value(a.High)))
 	case a.Low == a.High:
-		out = append(out, value(a.Low)+" for all of the family")
+		beyond := ""
+		if slices.ContainsFunc(a.Cases, func(c Solved) bool { return c.Edge }) {
+			beyond = map[bool]string{true: " or more", false: " or less"}[a.Open == SolveComponents]
+		}
+		out = append(out, value(a.Low)+beyond+" for all of the family")
 	default:
 		out = append(out, fmt.Sprintf("%s to %s, depending on how fast the spectrum falls", value(a.Low), value(a.High)))
 	}

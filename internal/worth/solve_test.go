@@ -193,6 +193,20 @@ func TestSolveSaysTheShareThatWasAsked(t *testing.T) {
 	}
 }
 
+// TestSolveSaysAnEdge: an answer at the end of what was tried is no more than a bound, also where
+// the whole family has it.
+func TestSolveSaysAnEdge(t *testing.T) {
+	for want, a := range map[string]Solution{
+		"20 components or more for all of the family": {Open: SolveComponents, Low: 20, High: 20, Cases: []Solved{{Value: 20, Edge: true}}},
+		"20 components for all of the family":         {Open: SolveComponents, Low: 20, High: 20, Cases: []Solved{{Value: 20}}},
+		"ε = 0.01 or less for all of the family":      {Open: SolveEpsilon, Low: 0.01, High: 0.01, Cases: []Solved{{Value: 0.01, Edge: true}}},
+	} {
+		if got := a.Lines()[0]; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestSolveSaysWhatItCannot: a share that a blind guess captures, one that nothing captures, ends
 // that were not held against studies, and no prediction at all.
 func TestSolveSaysWhatItCannot(t *testing.T) {

@@ -62,7 +62,7 @@ func (c *Plan) Run(t *Terminal) error {
 		return p, err
 	})
 	if errors.Is(err, worth.ErrNoPrediction) {
-		return fmt.Errorf("%w; simulate tries it on files", err)
+		return Bad("%w; simulate tries it on files", err)
 	}
 	if err != nil {
 		return InFile(c.Study, err)
