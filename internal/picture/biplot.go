@@ -3,6 +3,7 @@ package picture
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -97,18 +98,22 @@ func biplot(r *result.Result, p result.Picture) (Drawing, error) {
 	d.text(panelLeft, 20, titleSize, -1, d.Title)
 	tiles(&d, density.Shown[0], panelLeft, panelTop, panelSide, 0)
 	d.frame(panelLeft, panelTop, panelSide, 1)
-	d.text(panelLeft+panelSide/2, panelTop+panelSide+34, labelSize, 0, axis(r, p.Pair[0]))
-	d.text(16, panelTop+panelSide/2, labelSize, 0, axis(r, p.Pair[1])).Up = true
+	d.text(panelLeft+panelSide/2, panelTop+panelSide+34, labelSize, 0, axis(r, p.Pair[0], p.X))
+	d.text(16, panelTop+panelSide/2, labelSize, 0, axis(r, p.Pair[1], p.Y)).Up = true
 	d.scale(slices.Max(density.Shown[0]))
 	drawn := d.arrows(r, p.Pair)
 
 	d.Words = []string{shows(r, density.Total[0], whole.Sigma)}
 	d.Words = append(d.Words, hides(density.Hidden[0], density.Peaks[0], whole.Sigma))
 	arrows := "Arrows are the columns' loadings times the components' standard deviations, all at one scale"
-	if drawn < r.D {
+	switch {
+	case drawn == 0:
+		arrows = "There are no arrows, since both components' released variances are 0"
+	case drawn < r.D:
 		arrows += fmt.Sprintf("; the %d longest of %d", drawn, r.D)
 	}
 	d.Words = append(d.Words, arrows+".")
+	d.noise(map[int]bool{p.Pair[0]: noisy(r, p.Pair[0], p.X), p.Pair[1]: noisy(r, p.Pair[1], p.Y)})
 	return d, nil
 }
 
@@ -153,9 +158,48 @@ func hides(hidden float64, peaks []int, sigma float64) string {
 // finest levels halves it.
 func drawnBin(sigma float64) float64 { return 2 * threshold * sigma }
 
+// step is the length of 1 on an axis.
+func step(edges []float64) float64 {
+	return (edges[len(edges)-1] - edges[0]) / (2 * study.PictureReach)
+}
+
+// noisy reports whether 1 on a component's axis is no standard deviation, since its variance does
+// not stand out from the noise, which made the bins wider.
+func noisy(r *result.Result, component int, edges []float64) bool {
+	if len(edges) == 0 || component < 1 || component > len(r.ExplainedVariance) {
+		return false
+	}
+	return step(edges) > 1.001*math.Sqrt(max(0, r.ExplainedVariance[component-1]))
+}
+
+// unit says what 1 on a component's axis is.
+func unit(r *result.Result, component int, edges []float64) string {
+	if noisy(r, component, edges) {
+		return fmt.Sprintf("steps of %.2g", step(edges))
+	}
+	return "standard deviations"
+}
+
+// noise says of which components axes are of steps that the noise sets.
+func (d *Drawing) noise(components map[int]bool) {
+	var names []string
+	for _, c := range slices.Sorted(maps.Keys(components)) {
+		if components[c] {
+			names = append(names, strconv.Itoa(c))
+		}
+	}
+	if len(names) > 0 {
+		of := "component " + names[0]
+		if len(names) > 1 {
+			of = "components " + strings.Join(names, ", ")
+		}
+		d.Words = append(d.Words, fmt.Sprintf("The released variance of %s does not stand out from the noise: 1 on such an axis is a step that the noise sets, not a standard deviation.", of))
+	}
+}
+
 // axis names a component's axis.
-func axis(r *result.Result, component int) string {
-	s := fmt.Sprintf("component %d, in standard deviations", component)
+func axis(r *result.Result, component int, edges []float64) string {
+	s := fmt.Sprintf("component %d, in %s", component, unit(r, component, edges))
 	if component <= len(r.VarianceRatio) {
 		s += " (" + r.ShareText(component-1) + " of the variance)"
 	}

@@ -133,6 +133,41 @@ func TestSimulatedIsMarked(t *testing.T) {
 	}
 }
 
+// TestNoiseIsNoDeviation: a component whose released variance does not stand out from the noise has
+// bins that the noise set, and no drawing calls their unit its standard deviation.
+func TestNoiseIsNoDeviation(t *testing.T) {
+	wide := func(edges []float64, by float64) (out []float64) {
+		for _, e := range edges {
+			out = append(out, by*e)
+		}
+		return out
+	}
+	for _, hidden := range []bool{false, true} {
+		r := sample() // whose edges are of deviations of 1
+		r.ExplainedVariance = []float64{1, 1, 1}
+		if hidden {
+			r.ExplainedVariance[2] = 0.04
+			r.Scores[2].Edges = wide(r.Scores[2].Edges, 0.3)
+			r.Pictures[1].X = wide(r.Pictures[1].X, 0.3)
+		}
+		for name, d := range drawings(t, r) {
+			of3 := name != "biplot-1-2"
+			told := slices.ContainsFunc(d.Words, func(s string) bool {
+				return strings.HasPrefix(s, "The released variance of component 3 does not stand out from the noise")
+			})
+			axis := slices.ContainsFunc(d.Texts, func(s Text) bool { return strings.Contains(s.S, "component 3, in steps of 0.3") })
+			if told != (hidden && of3) || axis != told {
+				t.Errorf("%s, hidden %v: %q, on an axis %v", name, hidden, d.Words, axis)
+			}
+		}
+	}
+	r := sample()
+	r.ExplainedVariance[0], r.ExplainedVariance[1] = 0, 0
+	if d := drawings(t, r)["biplot-1-2"]; !slices.Contains(d.Words, "There are no arrows, since both components' released variances are 0.") {
+		t.Errorf("%q", d.Words)
+	}
+}
+
 // TestSquaresAreTold: of sites whose names begin alike, each square says whose it is.
 func TestSquaresAreTold(t *testing.T) {
 	r := sample()

@@ -47,7 +47,8 @@ func groups(r *result.Result, p result.Picture) (Drawing, error) {
 		}
 		d.frame(x, y, side, 2)
 	}
-	d.text(left, d.Height-8, tickSize, -1, fmt.Sprintf("across: component %d, up: component %d, in standard deviations of all units; scales differ", p.Pair[0], p.Pair[1]))
+	axes := fmt.Sprintf("across: component %d, in %s, up: component %d, in %s; scales differ", p.Pair[0], unit(r, p.Pair[0], p.X), p.Pair[1], unit(r, p.Pair[1], p.Y))
+	d.text(left, d.Height-8, tickSize, -1, axes)
 	low, high := 1.0, 0.0
 	for _, h := range density.Hidden[:shown] {
 		low, high = min(low, h), max(high, h)
@@ -59,6 +60,7 @@ func groups(r *result.Result, p result.Picture) (Drawing, error) {
 	if p.By == proposal.PictureBySite {
 		d.Words = append(d.Words, "Each square shows an institution. The blocks are not authenticated: a corrupt site can add to another's. Privacy protects units, not sites.")
 	}
+	d.noise(map[int]bool{p.Pair[0]: noisy(r, p.Pair[0], p.X), p.Pair[1]: noisy(r, p.Pair[1], p.Y)})
 	return d, nil
 }
 
@@ -76,6 +78,7 @@ func histograms(r *result.Result) (Drawing, error) {
 		Width: drawingWidth, Height: top + float64(rows)*(height+56) - 14,
 	}
 	d.text(14, 20, titleSize, -1, d.Title)
+	hidden := map[int]bool{}
 	for i, h := range r.Scores[:shown] {
 		if err := check(h.Counts, study.ScoreBins, h.Sigma); err != nil {
 			return Drawing{}, err
@@ -102,7 +105,11 @@ func histograms(r *result.Result) (Drawing, error) {
 		}
 		d.text(x-5, y+7, tickSize, 1, approx(most))
 		d.text(x-5, y+height, tickSize, 1, "0")
-		d.text(x, y-6, labelSize, -1, fmt.Sprintf("component %d", h.Component))
+		name := fmt.Sprintf("component %d", h.Component)
+		if hidden[h.Component] = noisy(r, h.Component, h.Edges); hidden[h.Component] {
+			name += ", in " + unit(r, h.Component, h.Edges)
+		}
+		d.text(x, y-6, labelSize, -1, name)
 		said := ""
 		for _, q := range stated {
 			v, ok, err := QuantileOf(h, q)
@@ -131,6 +138,7 @@ func histograms(r *result.Result) (Drawing, error) {
 		fmt.Sprintf("Noised: ± %.3g units a bar, pale up to two of these; %s units (%s by the roster). Across: standard deviations from the center; outermost bars also hold what lies beyond.", sigma, approx(max(0, total)), thousands(r.N)),
 		"Within: the distance from the center that holds that part of the units, as 95% intervals that cover the noise of the counts alone; hidden where noise hides it.",
 	}
+	d.noise(hidden)
 	if shown < len(r.Scores) {
 		d.Words = append(d.Words, fmt.Sprintf("The first %d of %d components; the data hold all.", shown, len(r.Scores)))
 	}
