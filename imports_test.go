@@ -63,7 +63,7 @@ var arrows = map[string][]string{
 	"internal/picture":     {"internal/result", "internal/proposal", "internal/study"},
 	"internal/report":      {"internal/picture", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	"internal/worth":       {"internal/linalg", "internal/result", "internal/proposal", "internal/study"},
-	"internal/compare":     {"internal/linalg", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
+	"internal/compare":     {"internal/frame", "internal/linalg", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	"internal/answer":      {"internal/proposal", "internal/study", "internal/clip"},
 	"internal/notify":      {"internal/pki"},
 	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/notify", "internal/pki", "internal/strict", "internal/proposal", "internal/study"},

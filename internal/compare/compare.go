@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/frame"
 	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -320,7 +321,7 @@ func notes(a, b *result.Result, p, q *study.Plan) []string {
 		out = append(out, fmt.Sprintf("The sums that components rest on differ by %d sites: what differs between the results shows those institutions, with noise.", len(fewer)))
 	}
 	if a.K != b.K {
-		out = append(out, fmt.Sprintf("One has %d components, the other %d: those without a partner are in no pair.", a.K, b.K))
+		out = append(out, fmt.Sprintf("One has %s, the other %d: those without a partner are in no pair.", frame.Count(a.K, "component", "components"), b.K))
 	}
 	if text := shared(a, b); text != "" {
 		out = append(out, text)
@@ -396,7 +397,7 @@ func choices(a, b *result.Result, p, q *study.Plan) (out []string) {
 		return strconv.Quote(v)
 	}
 	for _, c := range []struct{ what, of, other string }{
-		{"method", a.Method, b.Method}, {"rows", rows(a, p), rows(b, q)}, {"unit column", a.Unit, b.Unit}, {"centering", a.Center, b.Center}, {"what they did with missing values", a.Missing, b.Missing},
+		{"method", a.Method, b.Method}, {"rows", rows(a, p), rows(b, q)}, {"unit column", a.Unit, b.Unit}, {"centering", a.Center, b.Center}, {"what they did with missing values", p.Proposal.Spec.Missing, q.Proposal.Spec.Missing},
 	} {
 		if c.of != c.other {
 			out = append(out, fmt.Sprintf("%s (%s and %s)", c.what, word(c.of), word(c.other)))

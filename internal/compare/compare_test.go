@@ -123,7 +123,7 @@ func TestFewerComponents(t *testing.T) {
 	for _, c := range []struct {
 		a, b *result.Result
 		of   string
-	}{{one, two, "One has 1 components, the other 2"}, {two, one, "One has 2 components, the other 1"}} {
+	}{{one, two, "One has 1 component, the other 2"}, {two, one, "One has 2 components, the other 1"}} {
 		got := compared(t, c.a, c.b, separated(1, c.a.K), separated(1, c.b.K))
 		if len(got.Pairs) != 1 || got.Pairs[0].A != 1 || got.Pairs[0].B != 1 || !got.Pairs[0].Flipped || math.Abs(got.Pairs[0].Angle-10) > 1e-9 ||
 			len(got.Principal) != 1 || math.Abs(got.Principal[0]-10) > 1e-9 || !strings.Contains(strings.Join(got.Notes, " "), c.of) {
@@ -276,22 +276,25 @@ func oneSiteLess(t *testing.T, a, b *result.Result) {
 // TestDifferentChoices: what two studies chose differently is named, and nothing else is.
 func TestDifferentChoices(t *testing.T) {
 	a := resultOf(t, same, 1, three, unit(0))
-	for want, change := range map[string]func(*result.Result){
-		"": func(*result.Result) {},
-		`The studies differ in method ("covariance" and "power"): part of an angle`: func(r *result.Result) { r.Method = proposal.MethodPower },
-		`The studies differ in unit column (none and "who\a"), centering ("private" and "pairs"), what they did with missing values ("error" and "zero"): part of an angle`: func(r *result.Result) {
-			r.Unit, r.Center, r.Missing = "who\a", proposal.CenterPairs, proposal.MissingZero
+	for want, change := range map[string]func(*result.Result, *proposal.Spec){
+		"": func(*result.Result, *proposal.Spec) {},
+		`The studies differ in method ("covariance" and "power"): part of an angle`: func(r *result.Result, _ *proposal.Spec) { r.Method = proposal.MethodPower },
+		// of which a result has nothing
+		`The studies differ in what they did with missing values ("error" and "drop-row"): part of an angle`: func(_ *result.Result, s *proposal.Spec) { s.Missing = proposal.MissingDropRow },
+		`The studies differ in unit column (none and "who\a"), centering ("private" and "pairs"), what they did with missing values ("error" and "zero"): part of an angle`: func(r *result.Result, s *proposal.Spec) {
+			r.Unit, r.Center, s.Missing = "who\a", proposal.CenterPairs, proposal.MissingZero
 		},
 	} {
 		a, b := *a, *resultOf(t, same, 2, three, unit(0))
-		a.Method, a.Center, a.Missing = proposal.MethodCovariance, proposal.CenterPrivate, proposal.MissingError
-		b.Method, b.Center, b.Missing = a.Method, a.Center, a.Missing
-		change(&b)
+		a.Method, a.Center = proposal.MethodCovariance, proposal.CenterPrivate
+		b.Method, b.Center = a.Method, a.Center
 		p, err := study.NewPlan(a.Proposal)
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := strings.Join(notes(&a, &b, p, p), "\n")
+		q := *p
+		change(&b, &q.Proposal.Spec)
+		said := strings.Join(notes(&a, &b, p, &q), "\n")
 		if strings.Contains(said, "studies differ in") != (want != "") || !strings.Contains(said, want) {
 			t.Errorf("%q:\n%s", want, said)
 		}
