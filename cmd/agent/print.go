@@ -103,12 +103,12 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 			if stated {
 				here := ""
 				if c.Low != nil {
-					here = fmt.Sprintf("%.6g to %.6g", *c.Low, *c.High)
+					here = c.Text(*c.Low) + " to " + c.Text(*c.High)
 				}
 				words = here + "\t" + statedOf(c.Measure, c.Range) + "\t"
 			}
 			offset, scale := constants(c.Offset, c.Scale, c.Learned)
-			median, spread := fmt.Sprintf("%.6g", c.Median), fmt.Sprintf("%.6g", c.Spread)
+			median, spread := c.Text(c.Median), c.SpreadText()
 			if c.Unread {
 				median, spread = nothingRead, ""
 			}

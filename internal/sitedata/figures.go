@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"covey/internal/dataset"
 	"covey/internal/proposal"
@@ -75,9 +76,30 @@ type ColumnFigure struct {
 	// Same is the share of rows that have the column's most common value.
 	Same     float64  `json:"same"`
 	Learned  bool     `json:"learned,omitempty"` // offset and scale, by the study
-	Boolean  bool     `json:"boolean,omitempty"` // of no unit of measurement
+	Boolean  bool     `json:"boolean,omitempty"`
+	Since    string   `json:"days_since,omitempty"` // of a column of dates, the day that figures count from
 	Warnings []string `json:"warnings,omitempty"`
 }
+
+// Text is a value of the column for people: a date where it counts days.
+func (f ColumnFigure) Text(v float64) string {
+	if since, err := time.Parse(time.DateOnly, f.Since); err == nil && math.Abs(v) < mostDays {
+		return since.AddDate(0, 0, int(math.Round(v))).Format(time.DateOnly)
+	}
+	return fmt.Sprintf("%.6g", v)
+}
+
+// SpreadText is the spread for people.
+func (f ColumnFigure) SpreadText() string {
+	text := fmt.Sprintf("%.6g", f.Spread)
+	if f.Since != "" {
+		text += " days"
+	}
+	return text
+}
+
+// mostDays bounds what is shown as a date: two dates of four digits of a year are nearer.
+const mostDays = 10_000 * 366
 
 // Look reads the rows once, faults of values and all, and keeps a sample of them. The error is a
 // *dataset.Error.
@@ -123,6 +145,9 @@ func (l *look) figures(rows *dataset.Rows, q dataset.Request) Figures {
 		} else {
 			l.learned[first] = r.Learned
 			figure := l.column(first, c, r.As)
+			if r.As == dataset.Days {
+				figure.Since = time.Unix(int64(r.Epoch)*86400, 0).UTC().Format(time.DateOnly)
+			}
 			f.Columns = append(f.Columns, figure)
 			first++
 		}
@@ -177,7 +202,7 @@ func (f Figures) Warnings() []string {
 func (f Figures) Unchecked() string {
 	n := 0
 	for _, c := range f.Columns {
-		if c.Learned && !c.Boolean && !c.Unread && (len(c.Range) != 2 || c.Low == nil) {
+		if c.Learned && !c.Boolean && c.Since == "" && !c.Unread && (len(c.Range) != 2 || c.Low == nil) {
 			n++
 		}
 	}

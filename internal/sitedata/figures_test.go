@@ -97,6 +97,28 @@ func TestDatesThatStandForMissing(t *testing.T) {
 	}
 }
 
+// TestDatesAreShownAsDates: figures of a column that counts days are for people dates again, by the
+// day that the study counts from, and those of numbers are not.
+func TestDatesAreShownAsDates(t *testing.T) {
+	rows := &dataset.Rows{Rows: 60, Units: 60, D: 1}
+	for i := range 60 {
+		rows.Values = append(rows.Values, float64(i)) // with an offset of 366
+	}
+	for as, want := range map[dataset.As][4]string{
+		dataset.Days:   {"2021-01-31", "2021-01-04", "2021-02-26", "days"},
+		dataset.Number: {"396", "369", "422", ""},
+	} {
+		f := LookAt(rows, []dataset.Column{{Name: "x", Offset: 366, Scale: 1}}, dataset.Reading{As: as, Epoch: 18262}) // 2020-01-01
+		c := f.Columns[0]
+		if got := [3]string{c.Text(c.Median), c.Text(*c.Low), c.Text(*c.High)}; got != [3]string(want[:3]) || !strings.HasSuffix(c.SpreadText(), want[3]) || want[3] == "" && strings.Contains(c.SpreadText(), " ") {
+			t.Errorf("%s: %q, spread %q", as, got, c.SpreadText())
+		}
+	}
+	if c := (ColumnFigure{Since: "2000-01-01"}); c.Text(1e38) != "1e+38" {
+		t.Errorf("far beyond all dates: %q", c.Text(1e38))
+	}
+}
+
 // TestFiguresAreBounded: what is kept of rows does not grow with their number, and median and
 // spread of 100,000 rows are within 5% of a scale of theirs.
 func TestFiguresAreBounded(t *testing.T) {

@@ -94,6 +94,7 @@ func TestNoWarningIsNotInOrder(t *testing.T) {
 		"learned, of few values":    {ColumnFigure{Learned: true, Range: plausible}, true},
 		"learned, without a value":  {ColumnFigure{Learned: true, Unread: true}, false},
 		"learned, true or false":    {ColumnFigure{Learned: true, Low: &low, Boolean: true}, false},
+		"learned, dates":            {ColumnFigure{Learned: true, Low: &low, Since: "2000-01-01"}, false},
 		"constants of the proposer": {ColumnFigure{Low: &low}, false},
 		"levels":                    {ColumnFigure{Levels: 2}, false},
 	} {

@@ -292,7 +292,7 @@ func columnsOf(columns []proposal.Column, f *sitedata.Figures) []column {
 			case own.Levels > 0:
 				one.Median = fmt.Sprintf("%.3g%% other", 100*own.Other)
 			default:
-				one.Median, one.Spread = fmt.Sprintf("%.6g", own.Median), fmt.Sprintf("%.6g", own.Spread)
+				one.Median, one.Spread = own.Text(own.Median), own.SpreadText()
 			}
 		}
 		out[j] = one
