@@ -96,6 +96,9 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 				if c.Unread {
 					here = nothingRead
 				}
+				if stated { // below the last column's
+					mark = "\t\t\t" + mark
+				}
 				line("  %s\t%d levels\t\t%s\t\t%s", frame.Word(c.Name), c.Levels, here, mark)
 				continue
 			}

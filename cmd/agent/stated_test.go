@@ -51,6 +51,27 @@ func TestProposersWordsOnScreen(t *testing.T) {
 	}
 }
 
+// TestWarningsAreInOneColumn: beside the proposer's words a column of levels has its warning where
+// one of numbers has it.
+func TestWarningsAreInOneColumn(t *testing.T) {
+	low, high := 20.0, 90.0
+	odd := []string{"looks odd"}
+	var out bytes.Buffer
+	printFigures(&out, sitedata.Figures{Columns: []sitedata.ColumnFigure{
+		{Name: "age", Scale: 1, Median: 50, Low: &low, High: &high, Measure: "years", Range: []float64{0, 120}, Warnings: odd},
+		{Name: "sex", Levels: 2, Warnings: odd},
+	}})
+	var at []int
+	for line := range strings.Lines(out.String()) {
+		if i := strings.Index(line, "WARNING"); i >= 0 {
+			at = append(at, i)
+		}
+	}
+	if len(at) != 2 || at[0] != at[1] {
+		t.Errorf("warnings at %v in\n%s", at, out.String())
+	}
+}
+
 // TestFaultIsSaidOnce: a fault of a file is printed in one line, however many checks meet it.
 func TestFaultIsSaidOnce(t *testing.T) {
 	fault := &dataset.Error{File: "north.csv", Row: 7, Reason: "2 fields, the header has 4"}
