@@ -123,7 +123,7 @@ func (s Source) table(src *hashedFile) (table, error) {
 	case kind == CSVGzip:
 		return openGzip(src, s.Mapping)
 	case kind == "":
-		return nil, &Error{Schema: SchemaFormat, File: s.Path, Reason: fmt.Sprintf("its name ends in none of %s, and no format is given", ends())}
+		return nil, &Error{Schema: SchemaFormat, File: s.Path, Reason: fmt.Sprintf("its name ends in none of %s, and no format is given", ends()), Remedy: `set format = "csv" for the data set in agent.toml if it is text`}
 	case slices.Contains(Formats, kind):
 		return drive(kind, src, s.Names)
 	}

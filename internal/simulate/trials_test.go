@@ -167,6 +167,12 @@ func TestLevels(t *testing.T) {
 	if _, err := ReadSite(filepath.Join(dir, "site", "rows.csv"), s); err == nil || !strings.Contains(err.Error(), `set separator = ";"`) || !strings.HasSuffix(err.Error(), "(an agent.toml can be given in place of the file)") {
 		t.Errorf("%v", err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "rows.tsv"), []byte("a\tb\n1\t2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadSite(filepath.Join(dir, "rows.tsv"), s); err == nil || !strings.HasSuffix(err.Error(), `set format = "csv" for the data set in agent.toml if it is text (an agent.toml can be given in place of the file)`) {
+		t.Errorf("%v", err)
+	}
 	// A site refuses a study of other units than its own, and would have another number of them.
 	s.Unit = "s"
 	if _, err := ReadSite(filepath.Join(dir, "site"), s); err == nil || !strings.Contains(err.Error(), `its unit is "", the study's "s"`) {
