@@ -204,7 +204,7 @@ func TestDatasetNames(t *testing.T) {
 		hello := func(name string) error {
 			return f.c.receive(newLink("site-0"), wire.Hello{Datasets: []wire.Dataset{{Name: name, Units: 5}}})
 		}
-		for _, name := range []string{"", "\x1b[2K\rnorth", "a\nb", "a\tb", "a\u202eb", "a\u200bb", "\x9b1A", "bad\xff", strings.Repeat("x", 201), "a\u00a0b"} {
+		for _, name := range []string{"", "\x1b[2K\rnorth", "a\nb", "a\tb", "a\u202eb", "a\u200bb", "\x9b1A", "bad\xff", strings.Repeat("x", 201), "a\u00a0b", "a\u3164", "a" + strings.Repeat("\u0301", 5)} {
 			if err := hello(name); !errors.Is(err, wire.ErrDataset) {
 				t.Errorf("%q: %v", name, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"covey/internal/frame"
+	"covey/internal/name"
 )
 
 // maxLine bounds a header.
@@ -233,9 +234,8 @@ func separated(comma rune) string {
 	return "Fields are separated by " + name + ": sites say so in agent.toml, with separator."
 }
 
-func printable(name string) bool {
-	return len(name) <= 200 && strings.IndexFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) < 0
-}
+// printable reports whether a proposal can have a text.
+func printable(text string) bool { return len(text) <= 200 && name.Readable(text) }
 
 // ids are names of columns that tell people apart.
 var ids = []string{"id", "uid", "uuid", "guid", "mrn", "nhs", "ssn", "patient", "subject", "patientid", "subjectid", "caseid", "recordid", "pseudonym"}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"covey/internal/name"
 )
 
 // maxPrintable is how many runes of another party's text Printable keeps.
@@ -23,21 +25,25 @@ const maxPrintable = 200
 // Printable returns text of another party as a terminal, a log or a page can take it: a rune that
 // is not printed as itself is replaced by its escape in Go's syntax. Those are control characters,
 // separators other than the space, characters that change the direction of text or show nothing,
-// and bytes that are not UTF-8; a backslash is doubled, so that an escape cannot be imitated. What
+// marks on a letter that has four, and bytes that are not UTF-8; a backslash is doubled, so that an escape cannot be imitated. What
 // is longer than 200 runes is cut and ends in "...". The text is not quoted: where it stands in a
 // row or a sentence of this program, %q of the result marks where it begins and ends.
 func Printable(s string) string {
 	var out strings.Builder
+	marks := 0
 	for kept := 0; len(s) > 0; kept++ {
 		if kept == maxPrintable {
 			out.WriteString("...")
 			break
 		}
 		r, size := utf8.DecodeRuneInString(s)
+		if marks++; !name.Mark(r) {
+			marks = 0
+		}
 		switch {
 		case r == utf8.RuneError && size == 1:
 			out.WriteString(`\x` + strconv.FormatUint(0x100+uint64(s[0]), 16)[1:])
-		case r == ' ' || r != '\\' && shows(r) && !unicode.Is(unicode.Bidi_Control, r):
+		case r == ' ' || r != '\\' && name.Shows(r) && marks <= name.MostMarks && !unicode.Is(unicode.Bidi_Control, r):
 			out.WriteRune(r)
 		default:
 			quoted := strconv.QuoteRuneToASCII(r)
@@ -46,12 +52,6 @@ func Printable(s string) string {
 		s = s[size:]
 	}
 	return out.String()
-}
-
-// shows reports whether a rune is printed as itself. Unicode has letters and marks that are printed
-// as nothing: with one of them a name would look like another.
-func shows(r rune) bool {
-	return strconv.IsPrint(r) && r != '\u034f' && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // Quoted is Printable between quotes, for a place where text of another party could pass for ours;
@@ -64,7 +64,7 @@ func Quoted(s string) string {
 // letters, digits and . _ - alone, and else Quoted.
 func Word(s string) string {
 	for _, r := range s {
-		if r != '.' && r != '_' && r != '-' && !(shows(r) && (unicode.IsLetter(r) || unicode.IsDigit(r))) {
+		if r != '.' && r != '_' && r != '-' && !(name.Shows(r) && (unicode.IsLetter(r) || unicode.IsDigit(r))) {
 			return Quoted(s)
 		}
 	}
@@ -94,7 +94,7 @@ const MaxCleaned = 500
 // MaxCleaned bytes is cut and ends in "…".
 func Cleaned(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if !shows(r) {
+		if !name.Shows(r) {
 			return ' '
 		}
 		return r

@@ -19,6 +19,8 @@ func TestPrintable(t *testing.T) {
 		{"\u00a0\u2028\u200b\ufeff", `\u00a0\u2028\u200b\ufeff`},
 		{"a\u115f\u1160\u3164\uffa0\u034f\ufe0f\U000e0100b", `a\u115f\u1160\u3164\uffa0\u034f\ufe0f\U000e0100b`},
 		{"\xff\xc3(", `\xff\xc3(`},
+		{"e\u0301\u0323\u2800", "e\u0301\u0323" + `\u2800`},
+		{"e" + strings.Repeat("\u0301", 6) + "e\u0301", "e" + strings.Repeat("\u0301", 4) + `\u0301\u0301` + "e\u0301"},
 		{`\x1b`, `\\x1b`},
 		{"\U000e0041", `\U000e0041`},
 		{strings.Repeat("é", maxPrintable), strings.Repeat("é", maxPrintable)},

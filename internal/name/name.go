@@ -1,4 +1,5 @@
-// Package name says which names sites, analysts and coordinators may have.
+// Package name says which names sites, analysts and coordinators may have, and which texts of one
+// party people of another can read.
 package name
 
 import "strings"

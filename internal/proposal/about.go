@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"covey/internal/name"
 )
 
 // About is what a proposer writes for the people who decide on a study. It is in the digest and
@@ -58,8 +60,9 @@ func (a About) fields() []aboutField {
 	return []aboutField{{"purpose", a.Purpose}, {"contact", a.Contact}, {"ethics", a.Ethics}}
 }
 
-// checkAbout holds what a proposer writes for people to printable characters. Format characters,
-// those that turn the direction of writing among them, are not printable.
+// checkAbout holds what a proposer writes for people to what people can read. Characters that turn
+// the direction of writing are none of it, and nor are stacks of marks, which would be drawn over
+// the program's own lines.
 func (s *Spec) checkAbout() error {
 	for _, f := range s.About.fields() {
 		if err := validWords("about."+f.name, f.text, maxAbout); err != nil {
@@ -88,10 +91,8 @@ func validWords(field, text string, most int) error {
 	if n := utf8.RuneCountInString(text); n > most {
 		return FieldErrorf(field, "at most %d characters, got %d", most, n)
 	}
-	for _, r := range text {
-		if !strconv.IsPrint(r) || r == utf8.RuneError {
-			return FieldErrorf(field, "holds a character that is not printed as itself, or a line end")
-		}
+	if !name.Readable(text) {
+		return FieldErrorf(field, "holds a character that is not printed as itself, a line end, or more than four marks on a letter")
 	}
 	return nil
 }

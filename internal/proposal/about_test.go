@@ -37,6 +37,9 @@ func TestWordsOfProposers(t *testing.T) {
 		{`purpose = "a\u2066b"`, "", "about.purpose: holds"}, // isolate
 		{`purpose = "a\u200Bb"`, "", "about.purpose: holds"},
 		{`purpose = "a\uFFFDb"`, "", "about.purpose: holds"},
+		{`purpose = "a\u3164b"`, "", "about.purpose: holds"},                              // a letter that shows nothing
+		{`purpose = "a` + strings.Repeat("\u0301", 99) + `"`, "", "about.purpose: holds"}, // drawn over the lines above
+		{"", `, measure = "a` + strings.Repeat("\u0330", 9) + `"`, "columns[1].measure: holds"},
 		{`purpos = "a"`, "", `about.purpos: unknown key, line 9; did you mean "purpose"?`},
 		{"", `, measure = "a\u202Eb"`, "columns[1].measure: holds"},
 		{"", `, measure = "` + strings.Repeat("m", MaxMeasure+1) + `"`, "columns[1].measure: at most 40"},

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestNamesWithSpacesAround: no site has such a column, so that a proposer hears of it before any
-// site does.
+// TestNamesWithSpacesAround: no site has such a column, or could show it, so that a proposer hears
+// of it before any site does.
 func TestNamesWithSpacesAround(t *testing.T) {
 	head := "name = \"n\"\ndataset = \"d\"\nepsilon = 1.0\ndelta = 1e-6\nstandardize = \"private\"\n"
 	for text, want := range map[string]string{
@@ -16,6 +16,11 @@ func TestNamesWithSpacesAround(t *testing.T) {
 	} {
 		if _, err := ParseSpec([]byte(head + text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	for _, name := range []string{"a\u0301\u0301\u0301\u0301\u0301", "age\u3164", "a\u2800ge"} {
+		if _, err := ParseSpec([]byte(head + `columns = ["` + name + `"]`)); err == nil || !strings.Contains(err.Error(), "unprintable") {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 	if _, err := ParseSpec([]byte(head + `columns = ["blood pressure"]`)); err != nil {

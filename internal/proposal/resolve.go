@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -428,10 +427,8 @@ func validText(field, v string) error {
 	if len(v) > 200 {
 		return FieldErrorf(field, "at most 200 bytes, got %d", len(v))
 	}
-	for _, r := range v {
-		if !strconv.IsPrint(r) {
-			return FieldErrorf(field, "holds an unprintable character")
-		}
+	if !name.Readable(v) {
+		return FieldErrorf(field, "holds an unprintable character, or more than four marks on a letter")
 	}
 	return nil
 }

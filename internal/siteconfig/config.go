@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"covey/internal/dataset"
+	"covey/internal/name"
 	"covey/internal/noise"
 	"covey/internal/notify"
 	"covey/internal/pki"
@@ -359,15 +360,16 @@ func (c *Config) checkNames(key string, d Dataset) error {
 	return nil
 }
 
-// checkText keeps names printable on one line, as proposals do.
+// checkText keeps names readable on one line, as proposals do: a coordinator takes no others in a
+// hello, so that a site which had one could not be linked.
 func checkText(v string) error {
 	switch {
 	case v == "":
 		return errors.New("must be given")
 	case len(v) > 200:
 		return fmt.Errorf("at most 200 bytes, got %d", len(v))
-	case strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }):
-		return errors.New("holds an unprintable character")
+	case !name.Readable(v):
+		return errors.New("holds an unprintable character, or more than four marks on a letter")
 	}
 	return nil
 }

@@ -1,0 +1,28 @@
+package name
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestReadable: languages are read as they are written; what shows nothing, turns text around or is
+// drawn over other lines is not.
+func TestReadable(t *testing.T) {
+	for _, s := range []string{
+		"", "age", "Größe der Stichprobe", "blood pressure", "体重", "µg/L", "e\u0301", "ệ", "e\u0323\u0302", "မြွှေ့", "བསྒྲུབས", "น้ำ", "בְּרֵאשִׁ֖ית",
+		"क्ष्म्य", "a" + strings.Repeat("\u0301", MostMarks) + "b" + strings.Repeat("\u0301", MostMarks),
+	} {
+		if !Readable(s) {
+			t.Errorf("%q is refused", s)
+		}
+	}
+	for _, s := range []string{
+		"a\n", "a\tb", "a\x1b[2J", "a\x00", "a\u00a0b", "a\u200bb", "a\u202eb", "a\u2066b", "a\u2028b", "\ufeffa", "bad\xff", "a\ufffd",
+		"a\u115f", "\u3164", "a\uffa0", "a\u034fb", "a\ufe0f", "a\U000e0100", "a\u2800b",
+		"a" + strings.Repeat("\u0301", MostMarks+1), "a" + strings.Repeat("\u0301\u0323\u20dd", 2), strings.Repeat("\u0336", 100),
+	} {
+		if Readable(s) {
+			t.Errorf("%q is taken", s)
+		}
+	}
+}
