@@ -260,13 +260,12 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		section(w, fmt.Sprintf("Since study %.12s (%s), approved here on %s, from the same proposer", since.Digest, frame.Word(since.Name), since.Approved.UTC().Format(time.DateOnly)), orNothing(since.Changes))
 	}
 	section(w, "Warnings", s.Warnings)
-	title, stated := s.Plan.Proposal.Stated()
-	section(w, title, stated)
+	printStated(w, s.Plan.Proposal)
 }
 
 // printState shows what became of a study here, and how much has left the site for it.
 func printState(w io.Writer, s agent.StudyDetail) {
-	fmt.Fprintf(w, "study    %s\ndigest   %s\nstate    %s", frame.Word(s.Name), s.Digest, stateOf(s.StudyView))
+	fmt.Fprintf(w, "study    %s\ndigest   %s\nstate    %s", folded(w, frame.Word(s.Name), "         "), s.Digest, stateOf(s.StudyView))
 	switch {
 	case s.By == "":
 	case s.State == string(ledger.Finished): // on the ledger is who approved it, not who ended it

@@ -11,6 +11,36 @@ import (
 	"covey/internal/study"
 )
 
+// TestAttackWordsWrap: no terminal of 80 columns, or of its own width, goes on at its left edge
+// with another party's words, where they would look like the program's lines.
+func TestAttackWordsWrap(t *testing.T) {
+	fill := func(before int, line string) string {
+		return strings.Repeat("weights of adults ", 5)[:80-before] + line
+	}
+	plan := &study.Plan{}
+	plan.Proposal.Spec.About = proposal.About{Purpose: fill(len(`  purpose: "`), "WARNINGS: none"), Contact: strings.Repeat("体", 300)}
+	d := agent.StudyDetail{StudyView: agent.StudyView{Name: fill(len(`study    "`), "digest   0123456789abcdef"), State: "pending"}, Plan: plan}
+	var out bytes.Buffer
+	printStudy(&out, d)
+	words := 0
+	for line := range strings.Lines(out.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		if columns := len([]rune(line)) + strings.Count(line, "体"); strings.ContainsAny(line, "体") || strings.Contains(line, "weights") {
+			if words++; columns > 79 {
+				t.Errorf("a line of %d columns: %q", columns, line)
+			}
+		}
+		for _, start := range []string{"WARNINGS: none", "digest   0123456789abcdef", "体"} {
+			if strings.HasPrefix(line, start) {
+				t.Errorf("a line of ours: %q", line)
+			}
+		}
+	}
+	if joined := strings.ReplaceAll(out.String(), "\n      ", ""); !strings.Contains(joined, plan.Proposal.Spec.About.Purpose) || words < 5 {
+		t.Errorf("words are lost:\n%s", out.String())
+	}
+}
+
 // TestAttackNamesOnScreen: names that another party chose are quoted where they could pass for
 // columns of ours.
 func TestAttackNamesOnScreen(t *testing.T) {
