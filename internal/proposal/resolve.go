@@ -16,7 +16,7 @@ import (
 func (s *Spec) resolve() error {
 	def(&s.Profile, ProfilePractical)
 	if !slices.Contains([]string{ProfilePractical, ProfilePaper}, s.Profile) {
-		return FieldErrorf("profile", "must be %q or %q, got %q", ProfilePractical, ProfilePaper, s.Profile)
+		return FieldErrorf("profile", "must be %q or %q, got %.80q", ProfilePractical, ProfilePaper, s.Profile)
 	}
 	paper := s.Profile == ProfilePaper
 	def(&s.Method, s.methodAsked())
@@ -189,7 +189,7 @@ func (s *Spec) checkWords() error {
 		{"missing", s.Missing, []string{MissingError, MissingDropRow, MissingZero, MissingFill}},
 	} {
 		if !slices.Contains(e.allowed, e.got) {
-			return FieldErrorf(e.field, "must be one of %q, got %q", e.allowed, e.got)
+			return FieldErrorf(e.field, "must be one of %q, got %.80q", e.allowed, e.got)
 		}
 	}
 	return nil
@@ -225,7 +225,7 @@ func (s *Spec) checkRadius() error {
 			return FieldErrorf("radius", "must be in 2^-200..2^200, got %v", r)
 		}
 	case s.Radius != RadiusPrivate && s.Radius != RadiusPaper:
-		return FieldErrorf("radius", `must be "private", "paper" or a number, got %q`, string(s.Radius))
+		return FieldErrorf("radius", `must be "private", "paper" or a number such as 2.5, got %.80q`, string(s.Radius))
 	}
 	if s.Radius == RadiusPaper && s.Lambda == "" {
 		return FieldErrorf("lambda", `must be positive: radius = "paper" needs a public lambda, or "private"`)
@@ -312,11 +312,11 @@ func (s *Spec) checkNumbers() error {
 	case publicLambda && !(lambda > 0 && lambda <= 1e150):
 		return FieldErrorf("lambda", "must be positive and at most 1e150, got %v", lambda)
 	case !publicLambda && s.Lambda != "" && s.Lambda != LambdaPrivate:
-		return FieldErrorf("lambda", `must be "private" or a number, got %q`, string(s.Lambda))
+		return FieldErrorf("lambda", `must be "private" or a number such as 2.5, got %.80q`, string(s.Lambda))
 	case publicBound && !(bound >= 0x1p-100 && bound <= 0x1p100):
 		return FieldErrorf("norm_bound", "must be in 2^-100..2^100, got %v", bound)
 	case !publicBound && s.NormBound != "" && s.NormBound != BoundPrivate:
-		return FieldErrorf("norm_bound", `must be "private" or a number, got %q`, string(s.NormBound))
+		return FieldErrorf("norm_bound", `must be "private" or a number such as 2.5, got %.80q`, string(s.NormBound))
 	case s.NormBound != "" && s.Method == MethodPower:
 		return FieldErrorf("norm_bound", `has no effect with method = "power"`)
 	case s.Lambda == LambdaPrivate && (s.Radius != RadiusPaper || s.Method == MethodCovariance):

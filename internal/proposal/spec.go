@@ -281,8 +281,16 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 // Scalar is a number or a word such as "private", written as text or as a number.
 type Scalar string
 
-// Public returns the number, if it is one.
+// mostDigits bounds a Scalar that is a number: the longest float64 in its shortest form has 24
+// characters.
+const mostDigits = 40
+
+// Public returns the number, if it is one, of decimal digits: people are shown the text, and would
+// read neither 0x1p3 nor a thousand zeros.
 func (r Scalar) Public() (float64, bool) {
+	if len(r) > mostDigits || strings.Trim(string(r), "0123456789+-.eE") != "" {
+		return 0, false
+	}
 	v, err := strconv.ParseFloat(string(r), 64)
 	return v, err == nil
 }

@@ -64,7 +64,7 @@ func (s *Spec) checkStandardize() error {
 		case c.Standardize == "":
 			continue
 		case c.Standardize != StandardizePrivate:
-			return FieldErrorf(field, "must be %q or left out, got %q", StandardizePrivate, c.Standardize)
+			return FieldErrorf(field, "must be %q or left out, got %.80q", StandardizePrivate, c.Standardize)
 		case !s.Standardizes():
 			return FieldErrorf(field, `is not possible with standardize = "none" of the study`)
 		case c.Levels != nil:
