@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestNumbersThatPeopleRead: a radius, a norm bound or Λ is shown as its text, so that a number is a
-// few decimal digits, and a refusal repeats few of the proposer's letters.
+// TestNumbersThatPeopleRead: a radius, a norm bound or Λ is shown as its text, so that a number is
+// a few decimal digits, and a refusal repeats few of the proposer's letters.
 func TestNumbersThatPeopleRead(t *testing.T) {
 	head := "name = \"n\"\ndataset = \"d\"\nepsilon = 1.0\ndelta = 1e-6\ncolumns = [{ name = \"a\", scale = 1 }, { name = \"b\", scale = 1 }]\n"
 	keys := map[string]string{
