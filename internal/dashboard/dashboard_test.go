@@ -182,7 +182,7 @@ func TestWhoMaySee(t *testing.T) {
 		t.Errorf("the cookie: %v", c)
 	}
 	with := func(value string) func(*http.Request) {
-		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "covey", Value: value}) }
+		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName(r), Value: value}) }
 	}
 	if r := ask(d, "GET", "/", with(c.Value)); r.StatusCode != http.StatusOK {
 		t.Errorf("a login's cookie: %s", r.Status)
@@ -369,7 +369,7 @@ func TestCertificate(t *testing.T) {
 		r.Body = io.NopCloser(strings.NewReader("token=" + goodToken))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	})
-	if c := r.Cookies(); len(c) != 1 || !c[0].Secure || c[0].Name != "__Host-covey" {
+	if c := r.Cookies(); len(c) != 1 || !c[0].Secure || c[0].Name != "__Host-covey-7480" {
 		t.Errorf("cookies over TLS: %v", c)
 	}
 }
@@ -383,7 +383,7 @@ func stream(t *testing.T, s *httptest.Server, value string) (*http.Response, con
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.AddCookie(&http.Cookie{Name: "covey", Value: value})
+	r.AddCookie(&http.Cookie{Name: cookieName(r), Value: value})
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -111,10 +113,16 @@ func (s *sessions) end(value string) {
 	delete(s.open, id)
 }
 
-// cookieName has, over TLS, the prefix by which browsers hold it to this very host.
+// cookieName has the port by which the browser came: cookies of several coordinators' pages on one
+// host, such as the ends of tunnels to them, do not replace each other. Over TLS it has the prefix
+// by which browsers hold it to this very host.
 func cookieName(r *http.Request) string {
+	name := "covey"
 	if r.TLS != nil {
-		return "__Host-covey"
+		name = "__Host-covey"
 	}
-	return "covey"
+	if _, port, err := net.SplitHostPort(r.Host); err == nil && port != "" && strings.Trim(port, "0123456789") == "" {
+		name += "-" + port
+	}
+	return name
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func cookie(value string) func(*http.Request) {
-	return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "covey", Value: value}) }
+	return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName(r), Value: value}) }
 }
 
 // TestLogoutEndsCopies: after a logout the cookie is nobody's, wherever a copy of it is, and an
@@ -40,6 +40,38 @@ func TestLogoutEndsCopies(t *testing.T) {
 	}
 	if r := ask(d, "GET", "/", cookie(other)); r.StatusCode != http.StatusOK {
 		t.Errorf("another login ended too: %s", r.Status)
+	}
+}
+
+// TestAnotherPortsCookieLocksNobodyOut: browsers send cookies to all ports of a host. Those that
+// another port's page set, which may come first, neither end a login nor hide it, and a logout ends
+// the login behind them; a login at another coordinator's page on the same host does not replace it.
+func TestAnotherPortsCookieLocksNobodyOut(t *testing.T) {
+	d, _, _ := newTest(t)
+	login := logIn(d, goodToken, "/").Cookies()[0]
+	behind := func(r *http.Request) {
+		for _, value := range []string{"", "x", strings.Repeat("00", 32)} {
+			cookie(value)(r)
+		}
+		cookie(login.Value)(r)
+	}
+	for range 2 {
+		if r := ask(d, "GET", "/", behind); r.StatusCode != http.StatusOK {
+			t.Errorf("behind other cookies: %s", r.Status)
+		}
+	}
+	atPort := func(port string) func(*http.Request) {
+		return func(r *http.Request) { r.Host = "127.0.0.1" + port }
+	}
+	for port, want := range map[string]string{":7481": "covey-7481", "": "covey", ":7480": login.Name} {
+		r := ask(d, "POST", "/logout", atPort(port))
+		if got := r.Cookies()[0].Name; got != want || (port != ":7480") == (got == login.Name) {
+			t.Errorf("port %q: the cookie is %s, and %s at this one", port, got, login.Name)
+		}
+	}
+	ask(d, "POST", "/logout", behind)
+	if r := ask(d, "GET", "/", cookie(login.Value)); r.StatusCode == http.StatusOK {
+		t.Error("a logout left the login behind other cookies")
 	}
 }
 

@@ -60,7 +60,7 @@ func TestStreamsStay(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r.AddCookie(&http.Cookie{Name: "covey", Value: value})
+				r.AddCookie(&http.Cookie{Name: cookieName(r), Value: value})
 				answer, err := transport.RoundTrip(r)
 				if err != nil || answer.StatusCode != http.StatusOK || answer.Proto != protocol {
 					t.Fatalf("%v, %v", answer, err)

@@ -39,20 +39,20 @@ func (d *Dashboard) visitor(r *http.Request) (v visitor, ok bool) {
 		e, known := register.Holder(token)
 		return visitor{Entry: e}, known && now.Before(e.Expires)
 	}
-	c, err := r.Cookie(cookieName(r))
-	if err != nil {
-		return visitor{}, false
-	}
-	as, known := d.sessions.find(c.Value, now)
-	if !known {
-		return visitor{}, false
-	}
-	e, known := register.Named(as.Name)
-	if !known || !as.Same(e) || !now.Before(e.Expires) {
+	// On plain HTTP a page of another port can set more cookies of this name, which browsers may send
+	// first.
+	for _, c := range r.CookiesNamed(cookieName(r)) {
+		as, known := d.sessions.find(c.Value, now)
+		if !known {
+			continue
+		}
+		e, known := register.Named(as.Name)
+		if known && as.Same(e) && now.Before(e.Expires) {
+			return visitor{e, c.Value}, true
+		}
 		d.sessions.end(c.Value)
-		return visitor{}, false
 	}
-	return visitor{e, c.Value}, true
+	return visitor{}, false
 }
 
 // bearer returns the token that a request shows, without its spaces.
@@ -139,7 +139,7 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request, _ visitor) {
 
 // logout ends the login here, whatever becomes of the browser's cookie and its copies.
 func (d *Dashboard) logout(w http.ResponseWriter, r *http.Request, _ visitor) {
-	if c, err := r.Cookie(cookieName(r)); err == nil {
+	for _, c := range r.CookiesNamed(cookieName(r)) {
 		d.sessions.end(c.Value)
 	}
 	http.SetCookie(w, &http.Cookie{
