@@ -45,7 +45,8 @@ func TestLogoutEndsCopies(t *testing.T) {
 
 // TestAnotherPortsCookieLocksNobodyOut: browsers send cookies to all ports of a host. Those that
 // another port's page set, which may come first, neither end a login nor hide it, and a logout ends
-// the login behind them; a login at another coordinator's page on the same host does not replace it.
+// the login behind them. A login at another coordinator's page on the same host does not replace
+// it.
 func TestAnotherPortsCookieLocksNobodyOut(t *testing.T) {
 	d, _, _ := newTest(t)
 	login := logIn(d, goodToken, "/").Cookies()[0]

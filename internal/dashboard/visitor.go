@@ -39,8 +39,8 @@ func (d *Dashboard) visitor(r *http.Request) (v visitor, ok bool) {
 		e, known := register.Holder(token)
 		return visitor{Entry: e}, known && now.Before(e.Expires)
 	}
-	// On plain HTTP a page of another port can set more cookies of this name, which browsers may send
-	// first.
+	// On plain HTTP a page of another port can set more cookies of this name, which browsers may
+	// send first.
 	for _, c := range r.CookiesNamed(cookieName(r)) {
 		as, known := d.sessions.find(c.Value, now)
 		if !known {
