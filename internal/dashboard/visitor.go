@@ -47,10 +47,11 @@ func (d *Dashboard) visitor(r *http.Request) (v visitor, ok bool) {
 			continue
 		}
 		e, known := register.Named(as.Name)
-		if known && as.Same(e) && now.Before(e.Expires) {
-			return visitor{e, c.Value}, true
+		if !known || !as.Same(e) || !now.Before(e.Expires) {
+			d.sessions.end(c.Value)
+			continue
 		}
-		d.sessions.end(c.Value)
+		return visitor{e, c.Value}, true
 	}
 	return visitor{}, false
 }

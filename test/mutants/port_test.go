@@ -89,8 +89,11 @@ func init() {
 		{"another coordinator's refusal is shown as it came", 0, []edit{
 			{"internal/node/member.go", "said := frame.Printable(e.Error)", "said := e.Error"},
 		}, in("node", "TestRefusalsArePrintable"), killer{}},
+		{"marks are drawn over other lines", 0, []edit{
+			{"internal/name/text.go", "if marks > MostMarks {", "if marks > 100*MostMarks {"},
+		}, in("name", "TestReadable"), killer{}},
 		{"a letter that shows nothing is shown", 0, []edit{
-			{"internal/frame/printable.go", " && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)", " && unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z)"},
+			{"internal/name/text.go", " && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)", " && unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z)"},
 		}, in("frame", "TestWord"), killer{}},
 		{"a roster's name may be anything", 0, []edit{
 			{"internal/proposal/proposal.go", "validName(field+\".name\", m.Name)", "validText(field+\".name\", m.Name)"},
