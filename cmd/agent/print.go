@@ -234,7 +234,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		leaves = "What leaves this site in a whole run, which can differ from what left"
 	}
 	printParties(w, s)
-	fmt.Fprintf(w, "data     %s, %s\n", frame.Word(s.Dataset), proposal.ColumnsText(len(s.Plan.Proposal.Spec.Columns), s.Plan.D))
+	fmt.Fprintf(w, "data     %s, %s\n", folded(w, frame.Word(s.Dataset), "         "), proposal.ColumnsText(len(s.Plan.Proposal.Spec.Columns), s.Plan.D))
 	if s.State == "pending" {
 		fmt.Fprintf(w, "rows     go into a sum once you approve, not before; a dry run: agent check --study FILE,\n         where FILE is, in the data folder, pending/%s.toml.gz\n", s.Digest)
 	}
@@ -398,7 +398,7 @@ func printReadings(w io.Writer, columns []proposal.Column) {
 			fmt.Fprintln(w, "  … and more (--json has all)")
 			return
 		}
-		fmt.Fprintf(w, "  %s: %s\n", frame.Word(c.Name), said)
+		fmt.Fprintf(w, "  %s\n", folded(w, frame.Word(c.Name)+": "+said, "      "))
 	}
 }
 

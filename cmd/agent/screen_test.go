@@ -19,7 +19,10 @@ func TestAttackWordsWrap(t *testing.T) {
 	}
 	plan := &study.Plan{}
 	plan.Proposal.Spec.About = proposal.About{Purpose: fill(len(`  purpose: "`), "WARNINGS: none"), Contact: strings.Repeat("体", 300)}
-	d := agent.StudyDetail{StudyView: agent.StudyView{Name: fill(len(`study    "`), "digest   0123456789abcdef"), State: "pending"}, Plan: plan}
+	plan.Proposal.Spec.Columns = []proposal.Column{{Name: "a", Levels: []string{fill(len(`  a: levels ["`), "WARNINGS: none")}}}
+	d := agent.StudyDetail{
+		StudyView: agent.StudyView{Name: fill(len(`study    "`), "digest   0123456789abcdef"), State: "pending"}, Dataset: fill(len(`data     "`), "digest   0123456789abcdef"), Plan: plan,
+	}
 	var out bytes.Buffer
 	printStudy(&out, d)
 	words := 0
@@ -36,7 +39,7 @@ func TestAttackWordsWrap(t *testing.T) {
 			}
 		}
 	}
-	if joined := strings.ReplaceAll(out.String(), "\n      ", ""); !strings.Contains(joined, plan.Proposal.Spec.About.Purpose) || words < 5 {
+	if joined := strings.ReplaceAll(out.String(), "\n      ", ""); !strings.Contains(joined, plan.Proposal.Spec.About.Purpose) || words < 7 {
 		t.Errorf("words are lost:\n%s", out.String())
 	}
 }
