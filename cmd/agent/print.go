@@ -63,7 +63,7 @@ func printFindings(w io.Writer, found []doctor.Finding) {
 	}
 }
 
-// columnsShown is how many columns are listed; JSON has all.
+// columnsShown is how many columns are listed with what is made of them; JSON has all.
 const columnsShown = 40
 
 // nothingRead is in place of figures of a column without a value.
@@ -84,7 +84,6 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 		line("%s", head)
 		for i, c := range columns {
 			if i == columnsShown {
-				line("  … and %d more (--json has all)", len(columns)-i)
 				break
 			}
 			mark := ""
@@ -118,6 +117,7 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 			line("  %s\t%s\t%s\t%s\t%s\t%s%s", frame.Word(c.Name), offset, scale, median, spread, words, mark)
 		}
 	})
+	printRest(w, columns, func(c sitedata.ColumnFigure) string { return c.Name })
 	if stated {
 		fmt.Fprintln(w, "  * "+proposal.StatementsTitle)
 	}
@@ -354,7 +354,6 @@ func printColumns(w io.Writer, s agent.StudyDetail) {
 		columns := s.Plan.Proposal.Spec.Columns
 		for i, c := range columns {
 			if i == columnsShown {
-				line("  … and %d more (--json has all)", len(columns)-i)
 				break
 			}
 			if len(c.Levels) > 0 {
@@ -369,6 +368,7 @@ func printColumns(w io.Writer, s agent.StudyDetail) {
 			line("  %s\t%s\t%s%s", frame.Word(c.Name), offset, scale, words)
 		}
 	})
+	printRest(w, s.Plan.Proposal.Spec.Columns, func(c proposal.Column) string { return c.Name })
 	if stated {
 		fmt.Fprintln(w, "  * "+proposal.StatementsTitle)
 	}

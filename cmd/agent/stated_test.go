@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -69,6 +70,31 @@ func TestWarningsAreInOneColumn(t *testing.T) {
 	}
 	if len(at) != 2 || at[0] != at[1] {
 		t.Errorf("warnings at %v in\n%s", at, out.String())
+	}
+}
+
+// TestNoColumnIsUnnamed: an approver reads the name of every column, though not what is made of
+// each; of a study of hundreds, how many are not named.
+func TestNoColumnIsUnnamed(t *testing.T) {
+	for columns, unnamed := range map[int]string{60: "", 2000: ", and 1500 that are not named here"} {
+		plan, figures := &study.Plan{}, &sitedata.Figures{}
+		for i := range columns {
+			plan.Proposal.Spec.Columns = append(plan.Proposal.Spec.Columns, proposal.Column{Name: fmt.Sprintf("column-%d", i), Scale: 1})
+			figures.Columns = append(figures.Columns, sitedata.ColumnFigure{Name: fmt.Sprintf("column-%d", i), Scale: 1})
+		}
+		for _, of := range []*sitedata.Figures{nil, figures} {
+			var out bytes.Buffer
+			printStudy(&out, agent.StudyDetail{StudyView: agent.StudyView{Name: "s", State: "pending"}, Plan: plan, Figures: of})
+			screen := strings.ReplaceAll(out.String(), "\n    ", "")
+			for i := range min(columns, 500) {
+				if !strings.Contains(screen, fmt.Sprintf("column-%d", i)) {
+					t.Errorf("%d columns, figures %t: no column-%d", columns, of != nil, i)
+				}
+			}
+			if !strings.Contains(screen, unnamed+"\n") || unnamed != "" && strings.Contains(screen, "column-500") {
+				t.Errorf("%d columns, figures %t: no %q", columns, of != nil, unnamed)
+			}
+		}
 	}
 }
 
