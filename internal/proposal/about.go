@@ -60,9 +60,9 @@ func (a About) fields() []aboutField {
 	return []aboutField{{"purpose", a.Purpose}, {"contact", a.Contact}, {"ethics", a.Ethics}}
 }
 
-// checkAbout holds what a proposer writes for people to what people can read. Characters that turn
-// the direction of writing are none of it, and nor are stacks of marks, which would be drawn over
-// the program's own lines.
+// checkAbout holds what a proposer writes for people to what people can read. It refuses characters
+// that turn the direction of writing, and stacks of marks, which would be drawn over the program's
+// own lines.
 func (s *Spec) checkAbout() error {
 	for _, f := range s.About.fields() {
 		if err := validWords("about."+f.name, f.text, maxAbout); err != nil {
