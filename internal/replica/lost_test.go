@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -50,4 +51,55 @@ func TestLostLogIsNotBegunAnew(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOlderLogIsRefused: an older raft.db in place of the log is refused, again and again, until
+// the newer one is back, which lost nothing, or the mark is moved away. A newer snapshot may stand
+// for what the log lacks.
+func TestOlderLogIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	log, mark := filepath.Join(dir, "raft", "raft.db"), filepath.Join(dir, "raft", "applied")
+	run := func(from, to int) {
+		n := mustOpen(t, dir, &list{}, Options{})
+		apply(t, n, numbered(from, to)...)
+		must(t, n.Close())
+	}
+	starts := func(entries int) {
+		t.Helper()
+		m := &list{}
+		n := mustOpen(t, dir, m, Options{})
+		must(t, n.Close())
+		if got := m.all(); !slices.Equal(got, numbered(0, entries)) {
+			t.Errorf("%q, want %d entries", got, entries)
+		}
+	}
+	run(0, 3)
+	older, err := os.ReadFile(log)
+	must(t, err)
+	run(3, 6)
+	newer, err := os.ReadFile(log)
+	must(t, err)
+
+	must(t, os.WriteFile(log, older, 0o600))
+	for range 2 {
+		n, err := Open(dir, &list{}, Options{})
+		if n != nil {
+			must(t, n.Close())
+		}
+		if at, ok := errors.AsType[olderLog](err); !ok || at.end >= at.applied {
+			t.Fatalf("an older log: %v", err)
+		}
+	}
+	must(t, os.WriteFile(log, newer, 0o600))
+	starts(6)
+	must(t, os.WriteFile(log, older, 0o600))
+	must(t, os.Remove(mark))
+	starts(3)
+
+	must(t, os.WriteFile(log, newer, 0o600))
+	n := mustOpen(t, dir, &list{}, Options{})
+	must(t, n.Snapshot())
+	must(t, n.Close())
+	must(t, os.WriteFile(log, older, 0o600))
+	starts(6)
 }

@@ -13,14 +13,15 @@ import (
 // the only copy of what they lack.
 //
 // It is written without fsync, and errors of writing it are ignored: a mark that is behind protects
-// fewer entries.
+// fewer entries. The log is fsynced before its entries are applied, so that no crash leaves a mark
+// beyond both it and the newest snapshot: another file is in place of the log ([begun]).
 type mark struct {
 	index atomic.Uint64
 	found uint64   // what open read, also if it is beyond the log's end
 	file  *os.File // nil for stores in memory
 }
 
-// open reads the mark of an earlier run. One beyond the log's end is of another log.
+// open reads the mark of an earlier run. Of one beyond the log's end, index is that end.
 func (m *mark) open(path string, end uint64) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -257,41 +257,6 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots, place
 	return n.Barrier(ctx)
 }
 
-var begunKey = []byte("covey/begun")
-
-// begun marks the log as in use before anything else is written. A log without
-// that, where there are snapshots or the mark of an applied entry, is a new file in
-// place of a lost one: raft would start from the snapshot, or from nothing, and
-// forget what was committed, and voted, since. Where nothing at all is left of a
-// lost log, only its operator can know.
-func begun(st *store, snaps *snapshots) error {
-	if v, err := st.GetUint64(begunKey); v == 1 || err != nil && !notFound(err) {
-		return err
-	}
-	all, err := snaps.List()
-	if err != nil {
-		return err
-	}
-	if len(all) > 0 || st.mark.found > 0 {
-		return st.set("started", errors.New("raft.db is new, and raft/ has files of an earlier one: the log was lost: restore the whole data folder from a backup; or if other coordinators run, remove this one there and add one under a new name"))
-	}
-	return st.SetUint64(begunKey, 1)
-}
-
-// newborn lets a bootstrap that a crash cut short be done again. It writes
-// term 1 first and the configuration second; raft refuses to begin again once
-// there is a term, and can do nothing without a configuration. With an empty
-// log and no snapshot, which raft checks as well, term 1 can mean only that.
-type newborn struct{ raft.StableStore }
-
-func (s newborn) GetUint64(key []byte) (uint64, error) {
-	v, err := s.StableStore.GetUint64(key)
-	if v == 1 {
-		v = 0
-	}
-	return v, err
-}
-
 // alone reports whether no other node can lead.
 func (n *Node) alone(id raft.ServerID) (bool, error) {
 	peers, err := n.Peers()
