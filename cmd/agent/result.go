@@ -13,7 +13,6 @@ import (
 	"covey/internal/result"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
-	"covey/internal/wire"
 )
 
 type studyResultCmd struct {
@@ -94,7 +93,7 @@ func fetch(t *terminal, s agent.StudyDetail) (io.ReadSeekCloser, error) {
 		return nil, err
 	}
 	defer body.Close()
-	return shared.Spool(io.LimitReader(body, wire.MaxResult+1))
+	return shared.Spool(body)
 }
 
 // over reports whether a study takes no decision any more.

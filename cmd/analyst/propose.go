@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -50,7 +49,7 @@ type party struct {
 }
 
 func (c *proposeCmd) Run(t *terminal) error {
-	text, err := os.ReadFile(c.File)
+	text, err := cli.ReadStudy(c.File)
 	if err != nil {
 		return err
 	}

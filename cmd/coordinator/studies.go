@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -55,7 +54,7 @@ type createCmd struct {
 }
 
 func (c *createCmd) Run(s *terminal) error {
-	text, err := os.ReadFile(c.File)
+	text, err := shared.ReadStudy(c.File)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package proposals
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -95,7 +96,15 @@ func (p *PendingStore) Get(d proposal.Digest) ([]byte, bool) {
 
 // ReadFile reads a file of a study: a proposal as it is kept here, or any text as it is.
 func ReadFile(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, MaxProposal+1)) // a pipe may never end
+	if err == nil && len(text) > MaxProposal {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is longer than %d MiB, which no proposal is", MaxProposal>>20)}
+	}
 	if err == nil && strings.HasSuffix(path, extension) {
 		text, err = packed.Unzip(text, MaxProposal)
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"covey/internal/wire"
 )
 
 // WriteNew makes a file that was not there, whole or not at all. It is for what more than one user
@@ -55,16 +57,27 @@ func reason(err error) error {
 
 // Spool returns all that is read, at its beginning, for what must be read twice: in a file that is
 // gone once it is closed, or in memory where no file can be made, as in an image that has no folder
-// for temporary ones.
-func Spool(from io.Reader) (io.ReadSeekCloser, error) {
+// for temporary ones. More than a site may download of a result is an [*InputError], and takes no
+// room: a pipe may never end.
+func Spool(from io.Reader) (io.ReadSeekCloser, error) { return spool(from, wire.MaxResult) }
+
+func spool(from io.Reader, most int64) (io.ReadSeekCloser, error) {
+	from = io.LimitReader(from, most+1)
 	f, err := os.CreateTemp("", "covey-*")
 	if err != nil {
 		text, err := io.ReadAll(from)
+		if err == nil {
+			err = within(int64(len(text)), most)
+		}
 		return held{bytes.NewReader(text)}, err
 	}
+	var n int64
 	err = os.Remove(f.Name())
 	if err == nil {
-		_, err = io.Copy(f, from)
+		n, err = io.Copy(f, from)
+	}
+	if err == nil {
+		err = within(n, most)
 	}
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
@@ -73,6 +86,14 @@ func Spool(from io.Reader) (io.ReadSeekCloser, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// within is an error if more bytes came than may.
+func within(came, most int64) error {
+	if came > most {
+		return Bad("more than %d bytes came, which no result has", most)
+	}
+	return nil
 }
 
 // held is a text in memory.

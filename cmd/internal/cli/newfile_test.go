@@ -90,6 +90,57 @@ func TestPipeIsReadTwice(t *testing.T) {
 	}
 }
 
+// TestPipeWithoutEnd: of what never ends, no more is kept than the longest that is wanted, on the
+// disk or in memory, and none of it stays.
+func TestPipeWithoutEnd(t *testing.T) {
+	dir := t.TempDir()
+	for _, temporary := range []string{dir, filepath.Join(dir, "none")} {
+		t.Setenv("TMPDIR", temporary)
+		for size, want := range map[int64]bool{99: true, 100: true, 101: false, 1 << 40: false} {
+			came := int64(0)
+			endless := reader(func(p []byte) (int, error) { came += int64(len(p)); return len(p), nil })
+			f, err := spool(io.LimitReader(endless, size), 100)
+			if (err == nil) != want || err != nil && !Is[*InputError](err) {
+				t.Errorf("%s: %d bytes: %v", temporary, size, err)
+			}
+			if err == nil {
+				if err := f.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if came > 101 {
+				t.Errorf("%s: %d of %d bytes were read", temporary, came, size)
+			}
+		}
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 0 {
+		t.Errorf("%v stay, %v", names, err)
+	}
+}
+
+// TestStudyWithoutEnd: a study file that never ends is refused, and takes no memory.
+func TestStudyWithoutEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error)
+	go func() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		for line := []byte(strings.Repeat("#", 1<<16)); err == nil; {
+			_, err = f.Write(line)
+		}
+		written <- errors.Join(err, f.Close())
+	}()
+	_, err := ReadStudy(path)
+	if !Is[*InputError](err) || !strings.Contains(err.Error(), path+": is longer than 16 MiB") {
+		t.Errorf("it is %v", err)
+	}
+	if err := <-written; !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("writing it: %v", err)
+	}
+}
+
 type reader func([]byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }

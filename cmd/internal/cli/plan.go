@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"covey/internal/proposal"
 	"covey/internal/simulate"
@@ -24,7 +23,7 @@ type Plan struct {
 
 // Run prints the answer.
 func (c *Plan) Run(t *Terminal) error {
-	text, err := os.ReadFile(c.Study)
+	text, err := ReadStudy(c.Study)
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func (c *Simulate) trials(t *Terminal) (*simulate.Trials, error) {
 	if _, err := os.Lstat(c.Result); c.Result != "" && err == nil {
 		return nil, Bad("%s exists: --result writes a new file", c.Result)
 	}
-	text, err := os.ReadFile(c.Study)
+	text, err := ReadStudy(c.Study)
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,31 @@ package cli
 
 import (
 	"errors"
+	"io"
+	"os"
 	"path/filepath"
 
 	"covey/internal/proposal"
 	"covey/internal/result"
 )
+
+// maxStudy bounds a study file, as the coordinator bounds one that it is sent.
+const maxStudy = 16 << 20
+
+// ReadStudy returns the text of a study file, or of a pipe with one. The error is an [*InputError]
+// if it is too long.
+func ReadStudy(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxStudy+1))
+	if err == nil && len(text) > maxStudy {
+		err = Bad("%s: is longer than %d MiB, which no study file is", path, maxStudy>>20)
+	}
+	return text, err
+}
 
 // ReadSpec reads the text of a study file. Where that names a result to start from, by a path from
 // the study file's own folder, the text returned has its components in place of the name.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +27,7 @@ type Validate struct {
 // Check prints the plan. ask plans a study file's text with the units of sites that are connected,
 // where neither the file nor a flag has any.
 func (c *Validate) Check(t *Terminal, ask func(text []byte) (*study.Plan, error)) error {
-	text, err := os.ReadFile(c.File)
+	text, err := ReadStudy(c.File)
 	if err != nil {
 		return err
 	}
