@@ -23,12 +23,13 @@ var (
 	mLinked     = describe("linked", "1 while linked to a coordinator.")
 	mSafe       = describe("link_quantum_safe", "1 while that link is quantum-safe.")
 	mEnd        = describe("certificate_end_timestamp_seconds", "End of the site's certificate.")
+	mClock      = describe("clock_ahead_seconds", "By how much this machine's clock is ahead of the coordinator's; less than 0 if behind.")
 	mPending    = describe("studies_pending", "Proposals that await the site's operator.")
 	mApproved   = describe("studies_approved", "Approved studies that are not over.")
 	mBudget     = describe("population_rho", "ρ of a population's budget: cap, spent, reserved, left.", "population", "what")
 	mMessages   = describe("egress_messages_total", "Messages that left, over all runs.", "kind")
 	mBytes      = describe("egress_bytes_total", "Bytes that left, over all runs.", "kind")
-	agentSeries = []*prometheus.Desc{mLinked, mSafe, mEnd, mPending, mApproved, mBudget, mMessages, mBytes}
+	agentSeries = []*prometheus.Desc{mLinked, mSafe, mEnd, mClock, mPending, mApproved, mBudget, mMessages, mBytes}
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -68,6 +69,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		gauge(mLinked, linked)
 		gauge(mSafe, safe)
 		gauge(mEnd, float64(s.Expires.Unix()))
+		gauge(mClock, float64(s.ClockAhead))
 		gauge(mPending, float64(s.Pending))
 		gauge(mApproved, float64(s.Approved))
 	}

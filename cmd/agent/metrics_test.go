@@ -26,7 +26,7 @@ func (q quiet) Status() (agent.Status, error) {
 	if q.broken {
 		return agent.Status{}, errors.New("the disk failed")
 	}
-	return agent.Status{Site: "bay", Linked: true, KeyExchange: pki.KeyExchange{Group: "X25519MLKEM768", QuantumSafe: q.safe}, Expires: time.Unix(1_800_000_000, 0), Pending: 2, Approved: 1}, nil
+	return agent.Status{Site: "bay", Linked: true, KeyExchange: pki.KeyExchange{Group: "X25519MLKEM768", QuantumSafe: q.safe}, Expires: time.Unix(1_800_000_000, 0), ClockAhead: -400, Pending: 2, Approved: 1}, nil
 }
 
 func (quiet) Ledger() agent.LedgerReply {
@@ -54,7 +54,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(code)
 	}
 	for _, want := range []string{
-		"covey_agent_linked 1", "covey_agent_link_quantum_safe 0", "covey_agent_certificate_end_timestamp_seconds 1.8e+09", "covey_agent_studies_pending 2", "covey_agent_studies_approved 1",
+		"covey_agent_linked 1", "covey_agent_link_quantum_safe 0", "covey_agent_certificate_end_timestamp_seconds 1.8e+09", "covey_agent_clock_ahead_seconds -400", "covey_agent_studies_pending 2", "covey_agent_studies_approved 1",
 		`covey_agent_population_rho{population="patients",what="left"} 0.125`, `covey_agent_egress_messages_total{kind="upload"} 4`, `covey_agent_egress_bytes_total{kind="upload"} 400`,
 		`covey_agent_egress_bytes_total{kind="hello"} 80`,
 	} {

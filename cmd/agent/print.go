@@ -147,35 +147,6 @@ func constants(offset, scale float64, learned bool) (string, string) {
 	return fmt.Sprintf("%.6g", offset), fmt.Sprintf("%.6g", scale)
 }
 
-func printStatus(w io.Writer, s agent.Status) {
-	link := "linked to " + s.Coordinator + ", " + s.KeyExchange.String()
-	if !s.Linked {
-		link = "no link"
-		if s.LinkError != "" {
-			link += " (" + s.Coordinator + ": " + s.LinkError + ")"
-		}
-		link += "; it tries again by itself, and \"agent check\" says which step fails"
-	}
-	table(w, func(line func(string, ...any)) {
-		line("site\t%s", s.Site)
-		line("key\t%s", s.Identity)
-		line("coordinator\t%s", link)
-		if s.Chain.Broken != "" {
-			line("chain\tBROKEN: %s; no query is answered, and \"agent chain show\" shows both heads", frame.Cleaned(s.Chain.Broken))
-		}
-		if s.DaysLeft < 0 {
-			line("certificate\tENDED %s: the site must join again (`coordinator site invite %s --again`)", s.Expires.Format(time.DateOnly), s.Site)
-		} else {
-			line("certificate\tends %s, %s left", s.Expires.Format(time.DateOnly), frame.Count(s.DaysLeft, "day", "days"))
-		}
-		line("studies\t%d await you, %d approved", s.Pending, s.Approved)
-	})
-	if len(s.Datasets) > 0 {
-		fmt.Fprintln(w)
-		table(w, func(line func(string, ...any)) { printDatasets(line, s.Datasets) })
-	}
-}
-
 func printStudies(w io.Writer, all []agent.StudyView) {
 	table(w, func(line func(string, ...any)) {
 		line("DIGEST\tNAME\tSTATE\tPOPULATION\tRHO\tSPENT\tFROM\tWHEN")

@@ -13,6 +13,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
+	"covey/internal/uplink"
 )
 
 // Views are what the operator's page and commands ask an agent to show. They change nothing, but
@@ -21,6 +22,9 @@ type Views struct {
 	a       *Agent
 	figures figures
 }
+
+// MaxSkew is how far a site's clock may be from the coordinator's before its operator is told.
+const MaxSkew = uplink.MaxSkew
 
 // Status is the agent at a glance.
 type Status struct {
@@ -33,8 +37,11 @@ type Status struct {
 	KeyExchange pki.KeyExchange `json:"key_exchange,omitzero"`
 	Expires     time.Time       `json:"certificate_expires"`
 	DaysLeft    int             `json:"certificate_days_left"`
-	Pending     int             `json:"pending"` // proposals that await the operator
-	Approved    int             `json:"approved"`
+	// ClockAhead is by how many seconds this machine's clock is ahead of the coordinator's, which
+	// told it last; 0 if it has told none in this run.
+	ClockAhead int64 `json:"clock_ahead_seconds"`
+	Pending    int   `json:"pending"` // proposals that await the operator
+	Approved   int   `json:"approved"`
 	// Datasets are those that the site offers, and those of studies under way.
 	Datasets []holding.Status `json:"datasets,omitempty"`
 	Chain    chainwatch.View  `json:"chain,omitzero"`
@@ -54,6 +61,7 @@ func (vs *Views) Status() (Status, error) {
 		Expires: leaf.NotAfter, DaysLeft: pki.Expiry(leaf, vs.a.now()), Pending: len(pending), Approved: len(vs.a.ledger.Active()), Datasets: datasets}
 	link := vs.a.uplink.Stands()
 	s.Linked, s.Coordinator, s.KeyExchange, s.LinkError = link.Linked, link.Address, link.KeyExchange, enroll.Plain(link.Err)
+	s.ClockAhead = int64(link.Ahead.Round(time.Second) / time.Second)
 	s.Chain, err = vs.a.Chain.View()
 	return s, err
 }

@@ -101,16 +101,17 @@ func (u *Uplink) follow(ctx context.Context, conn grpc.ClientConnInterface) (mov
 	return s.Authorities[0].Fingerprint() != pki.CAFingerprint(u.o.Holder.Issuer()), nil
 }
 
-// maxSkew is how far the two clocks may be apart before it is logged: certificates tolerate an
+// MaxSkew is how far the two clocks may be apart before it is logged: certificates tolerate an
 // hour, and proposals expire by each one's own clock.
-const maxSkew = 5 * time.Minute
+const MaxSkew = 5 * time.Minute
 
 // compareClocks logs that the coordinator's clock is far from this one, and later that it agrees
 // again.
 func (u *Uplink) compareClocks(theirs time.Time) {
-	apart := u.o.Now().Sub(theirs)
-	far := apart.Abs() > maxSkew
 	u.mu.Lock()
+	u.theirs, u.told = theirs, time.Now()
+	apart := u.ahead()
+	far := apart.Abs() > MaxSkew
 	was := u.skewed
 	u.skewed = far
 	u.mu.Unlock()
@@ -120,6 +121,15 @@ func (u *Uplink) compareClocks(theirs time.Time) {
 	case !far && was:
 		u.o.Log.Info("this machine's clock and the coordinator's agree again")
 	}
+}
+
+// ahead is Standing.Ahead: what the coordinator said goes on by a clock that nobody sets, so that
+// this one shows as wrong as soon as it is. Called with mu held.
+func (u *Uplink) ahead() time.Duration {
+	if u.theirs.IsZero() {
+		return 0
+	}
+	return u.o.Now().Sub(u.theirs.Add(time.Since(u.told)))
 }
 
 func (u *Uplink) renew(ctx context.Context, conn grpc.ClientConnInterface) (done bool) {

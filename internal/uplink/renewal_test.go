@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -189,6 +190,34 @@ func TestClocksApart(t *testing.T) {
 				t.Errorf("a coordinator %v ahead: %q, want %q", c.ahead, got, c.says)
 			}
 		}
+	})
+}
+
+// TestClockThatIsSet: a clock that is set while the link lives shows at once, by what the
+// coordinator said before; before it said anything nothing is known.
+func TestClockThatIsSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, authority, site := issued(t, 0)
+		u := newUplink(t, nil)
+		var set atomic.Int64
+		u.o.Holder, u.o.Now = site, func() time.Time { return time.Now().Add(time.Duration(set.Load())) }
+		set.Store(int64(3 * time.Hour))
+		if got := u.Stands().Ahead; got != 0 {
+			t.Errorf("%v ahead of nobody", got)
+		}
+		set.Store(0)
+		ctx, end := context.WithCancel(t.Context())
+		u.o.Work.Go(func() { u.renewals(ctx, &direct{authority: authority, ahead: time.Minute}) })
+		time.Sleep(time.Second)
+		for _, c := range []time.Duration{0, 30 * 24 * time.Hour, -time.Hour} {
+			set.Store(int64(c))
+			time.Sleep(2 * time.Minute)
+			if got := u.Stands().Ahead; got != c-time.Minute {
+				t.Errorf("set %v ahead it is %v ahead of one that is a minute ahead", c, got)
+			}
+		}
+		end()
+		u.o.Work.Wait()
 	})
 }
 

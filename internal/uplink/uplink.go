@@ -59,6 +59,8 @@ type Uplink struct {
 	stands Standing
 	agains int       // calls of Again
 	skewed bool      // the clocks were far apart when they were last compared
+	theirs time.Time // the coordinator's clock when it last told it; zero before
+	told   time.Time // when that was, on this process's clock, which nobody sets
 	why    string    // the coordinator did not say last which CAs are in force; empty if it did
 	ends   time.Time // when the CA's end was last logged
 }
@@ -69,6 +71,9 @@ type Standing struct {
 	Address     string          // linked to, or tried, where Err is from
 	KeyExchange pki.KeyExchange // of the link
 	Err         error           // of the last try that tells most, where there is no link
+	// Ahead is how far this machine's clock is ahead of the coordinator's, where that was told in
+	// this run: less than 0 if it is behind.
+	Ahead time.Duration
 }
 
 // New returns an Uplink that has no link until Stay is called.
@@ -102,7 +107,9 @@ func (u *Uplink) Again() {
 func (u *Uplink) Stands() Standing {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.stands
+	s := u.stands
+	s.Ahead = u.ahead()
+	return s
 }
 
 // Calls returns the link's connection, for calls next to it; nil while there is no link.
