@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/raft"
@@ -46,6 +48,44 @@ func TestDamagedPages(t *testing.T) {
 	}
 	if refused == 0 {
 		t.Error("no page was read")
+	}
+}
+
+// TestCutShort: a raft.db that lacks pages is refused, whichever it lacks, and does not end the
+// process; a whole one is opened, also after many entries, and so is one that another process has
+// just begun.
+func TestCutShort(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "raft", "raft.db")
+	n := mustOpen(t, dir, &list{}, Options{})
+	for range 20 {
+		apply(t, n, strings.Repeat("x", 20_000))
+		must(t, cutShort(path)) // while it is written to
+	}
+	must(t, n.Close())
+	must(t, cutShort(path))
+	must(t, cutShort(path+".none"))
+	text, err := os.ReadFile(path)
+	must(t, err)
+	page := os.Getpagesize()
+	pages := 0
+	for cut := page; cut < len(text); cut += page {
+		must(t, os.WriteFile(path, text[:cut], 0o600))
+		db, err := openBolt(path)
+		if err == nil {
+			must(t, db.Close())
+			if all := slices.Max(text[cut:]); all != 0 {
+				t.Errorf("one of %d bytes, of %d, is opened", cut, len(text))
+			}
+			continue
+		}
+		pages++
+		if failed, ok := errors.AsType[*StoreError](err); !ok || failed.Op != "opened raft.db" {
+			t.Errorf("%d bytes: %v", cut, err)
+		}
+	}
+	if pages < 100 {
+		t.Errorf("%d of %d pages were missed", pages, len(text)/page)
 	}
 }
 

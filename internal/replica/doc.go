@@ -30,8 +30,8 @@
 //     MUST be the last operation on any of them: raft stops, every call returns what failed, the
 //     process ends. Where raft would panic, its goroutine ends instead.
 //   - LOG-5: A snapshot is durable, names included, before its log is dropped. A missing or
-//     damaged snapshot, a gap in the log, or a new `raft.db` next to old snapshots is an error at
-//     start.
+//     damaged snapshot, a gap in the log, a new `raft.db` next to old snapshots, one that lacks
+//     applied entries, or one that was cut short is an error at start.
 //   - LOG-6: Raft logs to slog at debug level. Values that can hold an entry show as their type
 //     only.
 //   - LOG-7: Replication MUST NOT be pipelined: raft v1.7.3 can leave a follower without entries

@@ -140,6 +140,9 @@ func openBolt(path string) (db *raftboltdb.BoltStore, err error) {
 			db, err = nil, &StoreError{Op: "opened raft.db", Err: fmt.Errorf("the database is damaged: %v", p)}
 		}
 	}()
+	if err := cutShort(path); err != nil {
+		return nil, &StoreError{Op: "opened raft.db", Err: err}
+	}
 	db, err = raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType}})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
