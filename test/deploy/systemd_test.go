@@ -35,6 +35,10 @@ func TestSystemd(t *testing.T) {
 				t.Errorf("%s: no %s, which docs/threat-model.md promises", file, want)
 			}
 		}
+		// Of these two ends systemd restarts nothing that restarts on failure.
+		if want := "\nRestartForceExitStatus=SIGHUP SIGPIPE\n"; !strings.Contains(string(text), want) {
+			t.Errorf("%s: no %s", file, strings.TrimSpace(want))
+		}
 		// verify wants the command to be there.
 		path := filepath.Join(dir, unit)
 		if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "/usr/local/lib/covey", dir)), 0o644); err != nil {
