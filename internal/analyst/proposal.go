@@ -18,8 +18,9 @@ import (
 )
 
 // proposalsDir is the folder of the proposals that were signed: DIGEST.toml, a proposal's exact
-// bytes, and DIGEST.sig, its signature in hex. What was signed can always be shown, even if the
-// coordinator shows something else.
+// bytes, DIGEST.sig, its signature in hex, and DIGEST.refused where the coordinator said that it
+// did not take it. What was signed can always be shown, even if the coordinator shows something
+// else.
 const proposalsDir = "proposals"
 
 // Propose pins a draft's keys, signs it, keeps it and its signature, and sends both. Where the
@@ -39,11 +40,14 @@ func (c *Client) Propose(ctx context.Context, d *Draft) error {
 		return err
 	}
 	var err error
-	for range 2 {
+	for try := range 2 {
 		err = c.call(ctx, callTime, func(ctx context.Context, conn *grpc.ClientConn) error {
 			return wire.CallPropose(ctx, conn, wire.Proposal{Body: d.Body, Signature: signature})
 		})
 		if _, gone := errors.AsType[*LostError](err); !gone || ctx.Err() != nil {
+			if try == 0 && declined(err) { // else the first try may have been taken
+				os.WriteFile(c.mark(id), nil, 0o600) // without it a later warning says more than it need
+			}
 			return err
 		}
 		if _, found := c.Study(ctx, id); found == nil {
@@ -51,6 +55,18 @@ func (c *Client) Propose(ctx context.Context, d *Draft) error {
 		}
 	}
 	return fmt.Errorf("%w. analyst list shows whether the proposal is there; a copy of it is in %s", err, c.path(id))
+}
+
+// declined reports whether a coordinator said that it did not take what it was sent.
+func declined(err error) bool {
+	_, quota := errors.AsType[*QuotaError](err)
+	_, refused := errors.AsType[*RefusedError](err)
+	return quota || refused
+}
+
+// mark is the file that says of a proposal that it was refused.
+func (c *Client) mark(id proposal.Digest) string {
+	return strings.TrimSuffix(c.path(id), "toml") + "refused"
 }
 
 func (c *Client) path(id proposal.Digest) string {
@@ -94,14 +110,17 @@ func (c *Client) signed(ref string) []proposal.Digest {
 	return c.those(func(id proposal.Digest, p proposal.Proposal) bool { return proposal.Refers(ref, id, p.Spec.Name) }, nil)
 }
 
-// Untold returns the proposals in this folder that ask what p asks, and that a coordinator which
-// tells of all these studies does not tell of.
+// Untold returns the proposals in this folder that ask what p asks, that no coordinator refused,
+// and that one which tells of all these studies does not tell of.
 func (c *Client) Untold(p proposal.Proposal, all []wire.Told) []proposal.Digest {
 	told := map[proposal.Digest]bool{}
 	for _, t := range all {
 		told[t.Study] = true
 	}
-	return c.those(func(_ proposal.Digest, before proposal.Proposal) bool { return p.Again(before) }, told)
+	return c.those(func(id proposal.Digest, before proposal.Proposal) bool {
+		_, err := os.Stat(c.mark(id))
+		return err != nil && p.Again(before)
+	}, told)
 }
 
 // those returns the proposals in this folder that are meant, without some. It skips files that it

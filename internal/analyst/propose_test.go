@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,20 @@ func TestKeptBeforeSent(t *testing.T) {
 	wantErr[*QuotaError](t, c.Propose(ctx, d), `"5 are open"`)
 	if kept, err := c.Kept(d.Plan.Digest); err != nil || !bytes.Equal(kept, d.Body) {
 		t.Errorf("kept: %v", err)
+	}
+	// It is no sign of a coordinator that has lost it, as one whose answer never came is.
+	if lost := c.Untold(d.Plan.Proposal, nil); len(lost) != 0 {
+		t.Errorf("one that was refused is missed: %v", lost)
+	}
+	if err := os.Remove(c.mark(d.Plan.Digest)); err != nil {
+		t.Fatal(err)
+	}
+	h.Set(func() { h.Fails = status.Error(codes.Internal, "the disk failed") })
+	if err := c.Propose(ctx, d); err == nil {
+		t.Error("it was taken")
+	}
+	if lost := c.Untold(d.Plan.Proposal, nil); !slices.Equal(lost, []proposal.Digest{d.Plan.Digest}) {
+		t.Errorf("one that may have been taken is not missed: %v", lost)
 	}
 	// A folder that cannot keep it: nothing is sent.
 	h.Set(func() { h.Fails = nil })
