@@ -10,9 +10,10 @@ import (
 	"covey/internal/node"
 )
 
-// TestInUseNamesItsSource: who reads that an address is in use is told where the address is set.
+// TestInUseNamesItsSource: who reads that an address is in use, or gone, is told where it is set.
 func TestInUseNamesItsSource(t *testing.T) {
 	taken := fmt.Errorf("listen tcp 127.0.0.1:1: %w", syscall.EADDRINUSE)
+	gone := fmt.Errorf("listen tcp 192.0.2.9:1: %w", syscall.EADDRNOTAVAIL)
 	board := &node.DashboardError{Err: taken}
 	for _, c := range []struct {
 		flag string
@@ -23,6 +24,8 @@ func TestInUseNamesItsSource(t *testing.T) {
 		{"localhost:1", taken, "a coordinator runs here already, or another program has this port of hub/coordinator.toml"},
 		{"localhost:1", board, "use: another program has this port of --dashboard (or COVEY_DASHBOARD)"},
 		{"", board, "use: another program has this port of hub/coordinator.toml"},
+		{"", gone, "assign requested address: this machine does not have this address of hub/coordinator.toml now"},
+		{"localhost:1", &node.DashboardError{Err: gone}, "this address of --dashboard (or COVEY_DASHBOARD) now"},
 		{"", errors.New("another"), "another"},
 	} {
 		if got := (&serveCmd{Dashboard: c.flag}).inUse(c.err, "hub/coordinator.toml").Error(); !strings.HasSuffix(got, c.want) {

@@ -152,16 +152,19 @@ func notOwned(err error, dir string) error {
 	return fmt.Errorf("%w: serve as the user who owns %s; let all in it be that user's (chown -R USER %[2]s), on a file system that can be written", err, shared.Shell(dir))
 }
 
-// inUse says of a port that is taken where its address is set.
+// inUse says of a port that is taken, or of an address that this machine does not have any more,
+// where it is set.
 func (c *serveCmd) inUse(err error, config string) error {
-	if !errors.Is(err, syscall.EADDRINUSE) {
-		return err
+	_, board := errors.AsType[*node.DashboardError](err)
+	if board && c.Dashboard != "" {
+		config = "--dashboard (or COVEY_DASHBOARD)"
 	}
-	// The sites' port was free: no coordinator runs here.
-	if _, board := errors.AsType[*node.DashboardError](err); board {
-		if c.Dashboard != "" {
-			config = "--dashboard (or COVEY_DASHBOARD)"
-		}
+	switch {
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("%w: this machine does not have this address of %s now", err, config)
+	case !errors.Is(err, syscall.EADDRINUSE):
+		return err
+	case board: // the sites' port was free: no coordinator runs here
 		return fmt.Errorf("%w: another program has this port of %s", err, config)
 	}
 	return fmt.Errorf("%w: a coordinator runs here already, or another program has this port of %s", err, config)
