@@ -48,7 +48,7 @@ func begun(st *store, snaps *snapshots) error {
 type olderLog struct{ end, applied uint64 }
 
 func (e olderLog) Error() string {
-	return fmt.Sprintf("raft.db ends with entry %d, and entry %d was applied here: an older copy is in its place, or its disk lost what it had acknowledged. Put the newer raft.db back; or restore the whole data folder from one backup; or if other coordinators run, remove this one there and add one under a new name. To go on with this log, without what it lacks, as with a backup that is older (operations.md, what to back up), move the file raft/applied away",
+	return fmt.Sprintf("raft.db ends with entry %d, and entry %d was applied here: an older copy is in its place, or its disk lost what it had acknowledged. Put the newer raft.db back; or restore the whole data folder from one backup; or if other coordinators run, remove this one there and add one under a new name. If none of that can be done, move the file raft/applied away: this log then goes on without what it lacks, as an older backup does (operations.md, what to back up)",
 		e.end, e.applied)
 }
 
