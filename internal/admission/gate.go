@@ -65,6 +65,9 @@ type Gate struct {
 	// Issued reports whether the federation's CA made a certificate, which may have ended. Nobody's
 	// is, if it is nil.
 	Issued func(leaf *x509.Certificate) bool
+	// Ended is told of each such certificate that is not good now, unless it is nil. Whether the
+	// caller has its key was not looked at.
+	Ended func(leaf *x509.Certificate)
 
 	log   *slog.Logger
 	ended refusedHosts // whose certificate had ended
@@ -154,6 +157,9 @@ func (g *Gate) tell(from net.Addr, why error) {
 	name := ""
 	if g.Issued != nil && g.Issued(invalid.Cert) {
 		_, name, _ = pki.RoleOf(invalid.Cert) // empty of a certificate that names nobody
+		if g.Ended != nil {
+			g.Ended(invalid.Cert)
+		}
 	}
 	if host, first := g.ended.first(from, name); first {
 		g.log.Warn("a caller was refused: by this machine's clock its certificate is not good now. If the clock is right, it joins again: coordinator site invite SITE --again, or analyst invite",

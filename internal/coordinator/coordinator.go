@@ -145,7 +145,7 @@ func (c *Coordinator) Server() *grpc.Server {
 		_, err := c.admit(leaf)
 		return status.Code(err) == codes.PermissionDenied // not where another node may know more
 	}
-	gate.Issued = c.authority.Issued
+	gate.Issued, gate.Ended = c.authority.Issued, c.ended
 	s := admission.Server(gate, c.door)
 	wire.Register(s, server{c})
 	wire.RegisterAnalysis(s, analysts{server{c}})

@@ -2,14 +2,18 @@ package coordinator
 
 import (
 	"context"
+	"crypto/x509"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/outline"
 	"covey/internal/pki"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
@@ -84,15 +88,58 @@ func TestPlaceOfARevokedHolder(t *testing.T) {
 	}
 }
 
-// TestEndedCertificateIsNamed: the log says whose certificate has ended.
+// TestEndedCertificateIsNamed: the log says whose certificate has ended. The list of sites does if
+// it is that of a site which has joined: by the latest that is known, and by no other key's.
 func TestEndedCertificateIsNamed(t *testing.T) {
 	o := newOffice(t)
-	o.clock.Store(time.Now().AddDate(-2, 0, 0).UnixNano())
-	if _, err := wire.CallStanding(t.Context(), o.issued(pki.RoleSite, "north", o.keys("north")), nil); err == nil {
-		t.Error("a certificate that has ended is let in")
+	today := o.clock.Load()
+	delta := o.join(pki.RoleSite, "delta")
+	ends := func() time.Time {
+		sites := o.c.Sites().Sites
+		i := slices.IndexFunc(sites, func(s outline.ListedSite) bool { return s.Name == "delta" })
+		return sites[i].Expires
+	}
+	days := func(n int) time.Time { return time.Unix(0, today).AddDate(0, 0, -n) }
+	shown := func(role pki.Role, name string, of *person, since int) *x509.Certificate {
+		o.clock.Store(days(since).UnixNano())
+		defer o.clock.Store(today)
+		csr, err := of.CSR(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		certificate, err := o.auth.Issue(role, name, csr, o.now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return of.shows(t, certificate).Leaf
+	}
+	for _, c := range []struct {
+		role  pki.Role
+		of    *person
+		since int // days
+		ended int // days since the one that is listed then; 0 if none is
+	}{
+		{pki.RoleSite, o.keys("delta"), 100, 0}, {pki.RoleAnalyst, delta, 100, 0},
+		{pki.RoleSite, delta, 300, 210}, {pki.RoleSite, delta, 200, 110}, {pki.RoleSite, delta, 250, 110},
+	} {
+		o.c.ended(shown(c.role, "delta", c.of, c.since))
+		if at := ends(); at.IsZero() != (c.ended == 0) || c.ended != 0 && at.Sub(days(c.ended)).Abs() > 2*time.Hour { // time zones
+			t.Errorf("%+v: it is listed that delta's ends %v", c, at)
+		}
+	}
+	o.clock.Store(days(100).UnixNano())
+	callers := []*grpc.ClientConn{o.issued(pki.RoleSite, "north", o.keys("north")), o.issued(pki.RoleSite, "delta", delta)}
+	o.clock.Store(today) // from here on: a caller hears that it is refused before that is noted
+	for i, caller := range callers {
+		if _, err := wire.CallStanding(t.Context(), caller, nil); err == nil {
+			t.Errorf("certificate %d, which has ended, is let in", i)
+		}
 	}
 	o.server.Stop()
 	if !strings.Contains(o.logs.String(), "says_it_is=north") {
 		t.Error(o.logs.String())
+	}
+	if at := ends(); at.Sub(days(10)).Abs() > 2*time.Hour {
+		t.Errorf("delta was refused over a link, and it is listed that its ends %v", at)
 	}
 }

@@ -3,7 +3,9 @@ package coordinator
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 
+	"covey/internal/admission"
 	"covey/internal/frame"
 	"covey/internal/pki"
 )
@@ -19,6 +21,26 @@ func (m *leader) sighted(site string, l *link) {
 		}
 	}
 	m.sightings[site] = s
+}
+
+// ended notes the certificate that a site was refused with, as this coordinator may have been
+// started since the site's last link: only then is it known that the site must join again. One that
+// another caller has a copy of says nothing that is not so, as a later one that is known stays.
+func (c *Coordinator) ended(leaf *x509.Certificate) {
+	role, site, err := pki.RoleOf(leaf)
+	if err != nil || role != pki.RoleSite {
+		return
+	}
+	if _, err := c.admit(leaf); !errors.Is(err, admission.ErrExpired) {
+		return // of one who has not joined, or had the name before
+	}
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	s := m.sightings[site]
+	if leaf.NotAfter.After(s.Expires) {
+		s.Expires = leaf.NotAfter
+		m.sightings[site] = s
+	}
 }
 
 // called notes an analyst's connection: each command makes one, and none is there between them.
