@@ -247,7 +247,32 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 	if _, err := r.Read(); err != nil { // the header
 		return m
 	}
-	commas, fractions, points, thousands, grouped := 0, 0, 0, 0, 0
+	n := countMarks(r)
+	// 200.000 beside 12,5 has three zeros, and beside 1,250 maybe decimals.
+	marked := n.thousands > 0 && n.thousands == n.points && n.fractions >= 3
+	if n.commas+n.grouped < 3 || !marked && n.points > n.commas+n.grouped {
+		return m
+	}
+	switch {
+	case (n.grouped > 0 || marked) && m.Thousands == "":
+		m.Decimal, m.Thousands = ",", "."
+	case n.points == 0 && m.Thousands != "," && (n.fractions > 0 || m.Separator != ""): // "1,234" among commas is thousands, most often
+		m.Decimal = ","
+	}
+	return m
+}
+
+// markCounts counts the numbers of a file by the marks in them.
+type markCounts struct {
+	commas    int // with one comma and no point
+	fractions int // of these, where what follows the comma is no group of three digits
+	grouped   int // with points between thousands and then a comma
+	points    int // with one point and not one comma
+	thousands int // of these, where a group of three digits follows the point
+}
+
+// countMarks counts the numbers in the records that are left.
+func countMarks(r *csv.Reader) (n markCounts) {
 	plain, german := dataset.Mapping{}.Cell(), dataset.Mapping{Decimal: ",", Thousands: "."}.Cell()
 	reads := func(cell func(string) (float64, string), field string) bool {
 		_, reason := cell(field)
@@ -256,36 +281,24 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 	for {
 		fields, err := r.Read()
 		if err != nil {
-			break
+			return n
 		}
 		for _, field := range fields {
 			field = dataset.Trim(field)
 			switch comma, point := strings.Count(field, ","), strings.Count(field, "."); {
 			case comma == 1 && point == 0 && reads(german, field):
-				commas++
+				n.commas++
 				if !isGroup(field, ",") {
-					fractions++
+					n.fractions++
 				}
 			case comma == 1 && point > 0 && reads(german, field):
-				grouped++
+				n.grouped++
 			case comma != 1 && point == 1 && reads(plain, field):
-				points++
+				n.points++
 				if isGroup(field, ".") {
-					thousands++
+					n.thousands++
 				}
 			}
 		}
 	}
-	// 200.000 beside 12,5 has three zeros, and beside 1,250 maybe decimals.
-	marked := thousands > 0 && thousands == points && fractions >= 3
-	if commas+grouped < 3 || !marked && points > commas+grouped {
-		return m
-	}
-	switch {
-	case (grouped > 0 || marked) && m.Thousands == "":
-		m.Decimal, m.Thousands = ",", "."
-	case points == 0 && m.Thousands != "," && (fractions > 0 || m.Separator != ""): // "1,234" among commas is thousands, most often
-		m.Decimal = ","
-	}
-	return m
 }

@@ -47,6 +47,14 @@ func (s *Spec) checkPicture() error {
 	case len(s.PicturePairs) == 0 || len(s.PicturePairs) > maxPictures:
 		return FieldErrorf("picture_pairs", "must be 1 to %d pairs of components, got %d", maxPictures, len(s.PicturePairs))
 	}
+	if err := s.checkPicturePairs(); err != nil {
+		return err
+	}
+	return s.checkPictureBy()
+}
+
+// checkPicturePairs refuses pairs of components that the study does not have, or draws already.
+func (s *Spec) checkPicturePairs() error {
 	for i, pair := range s.PicturePairs {
 		if len(pair) != 2 || min(pair[0], pair[1]) < 1 || max(pair[0], pair[1]) > s.MostComponents() || pair[0] == pair[1] {
 			return FieldErrorf("picture_pairs", "must be pairs of two of the components 1 to %d, got %v", s.MostComponents(), pair)
@@ -57,6 +65,11 @@ func (s *Spec) checkPicture() error {
 			return FieldErrorf("picture_pairs", "has the pair %v twice", pair)
 		}
 	}
+	return nil
+}
+
+// checkPictureBy checks what divides the units into groups.
+func (s *Spec) checkPictureBy() error {
 	switch s.PictureBy {
 	case "":
 	case PictureByColumn:

@@ -72,31 +72,39 @@ func (s *Session) refused(site int, m wire.Refusal, release *study.Release) roun
 	if !s.current(r.Query, s.State.Slot) {
 		return r
 	}
-	switch r.Code {
-	case study.CodeHeld:
-		s.turn()
-		q, err := s.secaggQuery()
-		u := secagg.Survivors(m.Survivors)
-		if err == nil && r.Slot == s.State.Slot && slices.Equal(m.Context, q.Context[:]) &&
-			u.Validate(s.Plan.Thresholds.Sites, s.Plan.Thresholds.MinSurvivors) == nil &&
-			s.setup.CheckRelease(r.Site, q, u, m.Signature) == nil {
+	switch {
+	case r.Code == study.CodeHeld && r.Slot == s.State.Slot:
+		if s.holds(site, m) {
 			r.Held = m.Survivors
-		} else if r.Slot == s.State.Slot && len(m.Signature) > 0 { // none: it sent shares and signed nothing
-			s.Fault(r.Site, study.CodeHeld)
+		} else if len(m.Signature) > 0 { // none: it sent shares and signed nothing
+			s.Fault(site, study.CodeHeld)
 		}
-	case study.CodeFinal:
-		if release == nil {
-			if m.Final != nil {
-				s.Fault(r.Site, study.CodeFinal)
-			}
-			break
-		}
+	case r.Code == study.CodeFinal && release == nil && m.Final != nil:
+		s.Fault(r.Site, study.CodeFinal)
+	case r.Code == study.CodeFinal && release != nil:
 		final := round.Released{Encoded: m.Final.Encoded, Signature: m.Final.Signature, Certificate: m.Final.Certificate}
-		if release.Query == s.State.Query && s.Plan.CheckRelease(*release) == nil &&
-			s.Plan.CheckCourse(s.State.Course, release.Ask()) == nil &&
-			s.setup.CheckReleased(s.Plan.Summed(s.setup.Transcript(), release.Ask()), release.Survivors, final.Certificate) == nil {
+		if s.follows(release, final.Certificate) {
 			return round.Adopt{Release: *release, Released: final}
 		}
 	}
 	return r
+}
+
+// holds reports whether the site shows a release signature of its own in the open slot, on
+// survivors that the plan allows.
+func (s *Session) holds(site int, m wire.Refusal) bool {
+	s.turn()
+	q, err := s.secaggQuery()
+	u := secagg.Survivors(m.Survivors)
+	return err == nil && slices.Equal(m.Context, q.Context[:]) &&
+		u.Validate(s.Plan.Thresholds.Sites, s.Plan.Thresholds.MinSurvivors) == nil &&
+		s.setup.CheckRelease(site, q, u, m.Signature) == nil
+}
+
+// follows reports whether a release that this coordinator signed is the open query's, and was
+// opened under a valid certificate.
+func (s *Session) follows(release *study.Release, certificate []byte) bool {
+	return release.Query == s.State.Query && s.Plan.CheckRelease(*release) == nil &&
+		s.Plan.CheckCourse(s.State.Course, release.Ask()) == nil &&
+		s.setup.CheckReleased(s.Plan.Summed(s.setup.Transcript(), release.Ask()), release.Survivors, certificate) == nil
 }
