@@ -47,6 +47,20 @@ func check(r *result.Result) error {
 			return err
 		}
 	}
+	if err := counts(r); err != nil {
+		return err
+	}
+	for _, rel := range r.Releases {
+		if rel.Kind == study.KindPower && r.Whole() && (len(rel.X) == 0 || len(rel.X)%d != 0 || len(rel.Noised) != len(rel.X) || len(rel.Found)%d != 0) {
+			return fault("releases", "query %d is not a power step of %d columns", rel.Query, d)
+		}
+	}
+	return nil
+}
+
+// counts checks how many numbers there are of what not every result has.
+func counts(r *result.Result) error {
+	d, k := r.D, r.K
 	for _, f := range []length{{"explained_variance_", len(r.ExplainedVariance)}, {"explained_variance_interval_", len(r.VarianceInterval)}, {"explained_variance_ratio_", len(r.VarianceRatio)}} {
 		if f.n != 0 && f.n != k {
 			return fault(f.field, "%d entries, n_components_ is %d", f.n, k)
@@ -58,11 +72,6 @@ func check(r *result.Result) error {
 	for _, n := range []int{len(r.Filled), len(r.FilledInterval)} {
 		if n != len(r.Filled) || n != 0 && n != d {
 			return fault("filled_", "%d entries with %d intervals, n_features_in_ is %d", len(r.Filled), len(r.FilledInterval), d)
-		}
-	}
-	for _, rel := range r.Releases {
-		if rel.Kind == study.KindPower && r.Whole() && (len(rel.X) == 0 || len(rel.X)%d != 0 || len(rel.Noised) != len(rel.X) || len(rel.Found)%d != 0) {
-			return fault("releases", "query %d is not a power step of %d columns", rel.Query, d)
 		}
 	}
 	return nil

@@ -118,6 +118,22 @@ func (p *Policy) check(c *Config) error {
 	if err := oneOf(c, "policy.noise", p.Noise, proposal.NoiseCentral, proposal.NoiseDistributed); err != nil {
 		return err
 	}
+	if err := p.checkLimits(c); err != nil {
+		return err
+	}
+	if p.Approve == ApproveWithinLimits && p.Noise == nil {
+		p.Noise = []string{proposal.NoiseDistributed}
+	}
+	for _, check := range []func(*Config) error{p.checkPeers, p.checkAnalysts, p.checkDatasets} {
+		if err := check(c); err != nil {
+			return err
+		}
+	}
+	return c.checkDictionary("policy.dictionary", p.Dictionary)
+}
+
+// checkLimits checks what every study is held to, and that no policy approves without limits.
+func (p *Policy) checkLimits(c *Config) error {
 	within := p.Approve == ApproveWithinLimits
 	switch {
 	case p.MinSites < 2 || p.MinSites > proposal.MaxSites:
@@ -138,15 +154,7 @@ func (p *Policy) check(c *Config) error {
 		return c.Errorf("policy.peers", `is needed with approve = "within-limits": { NAME = "FINGERPRINT" } of each other site, as its operator read it to you`+
 			` ("agent status" there shows it); without it a study of this site and made-up ones would be approved`)
 	}
-	if within && p.Noise == nil {
-		p.Noise = []string{proposal.NoiseDistributed}
-	}
-	for _, check := range []func(*Config) error{p.checkPeers, p.checkAnalysts, p.checkDatasets} {
-		if err := check(c); err != nil {
-			return err
-		}
-	}
-	return c.checkDictionary("policy.dictionary", p.Dictionary)
+	return nil
 }
 
 // checkPeers checks the keys that other sites and the coordinator must have.

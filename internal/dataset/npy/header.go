@@ -77,7 +77,6 @@ func readArray(r io.Reader) (*array, error) {
 func parseArray(text string) (*array, error) {
 	p := &literal{strings.TrimRight(text, " \n")}
 	a, seen := &array{}, map[string]bool{}
-	var plain, shaped bool
 	if !p.take("{") {
 		return nil, errHeader
 	}
@@ -87,42 +86,19 @@ func parseArray(text string) (*array, error) {
 			return nil, errHeader
 		}
 		seen[key] = true
-		switch key {
-		case "descr":
-			// a structured array: its keys do not matter any more
-			if strings.HasPrefix(p.rest(), "[") {
-				return nil, errDtype
-			}
-			var descr string
-			if descr, ok = p.quoted(); ok {
-				a.dtype, plain = parseDtype(descr)
-			}
-		case "fortran_order":
-			if a.fortran = p.take("True"); !a.fortran {
-				ok = p.take("False")
-			}
-		case "shape":
-			var shape []int
-			shape, ok = p.tuple()
-			switch len(shape) {
-			case 1:
-				a.n, a.d, a.vector, shaped = shape[0], 1, true, true
-			case 2:
-				a.n, a.d, shaped = shape[0], shape[1], true
-			}
-		default:
-			ok = false
+		if key == "descr" && strings.HasPrefix(p.rest(), "[") {
+			return nil, errDtype // a structured array: its keys do not matter any more
 		}
-		if !ok || !p.take(",") && !strings.HasPrefix(p.rest(), "}") {
+		if !a.entry(p, key) || !p.take(",") && !strings.HasPrefix(p.rest(), "}") {
 			return nil, errHeader
 		}
 	}
 	switch {
 	case p.rest() != "" || len(seen) != 3:
 		return nil, errHeader
-	case !plain:
+	case a.dtype.size == 0:
 		return nil, errDtype
-	case !shaped || a.d < 1:
+	case a.d < 1: // also of a shape of no or several dimensions
 		return nil, errShape
 	case a.n > dataset.MaxRows || a.n > 0 && a.d > dataset.MaxValues/a.n || a.d > dataset.MaxValues:
 		return nil, errShape
@@ -130,6 +106,32 @@ func parseArray(text string) (*array, error) {
 		return nil, errWide
 	}
 	return a, nil
+}
+
+// entry reads the value of a key of the dictionary, and reports whether it is of the key's form. A
+// dtype that is not read leaves its size 0, and a shape that is no vector's or matrix's leaves d 0.
+func (a *array) entry(p *literal, key string) (ok bool) {
+	switch key {
+	case "descr":
+		var descr string
+		descr, ok = p.quoted()
+		if t, known := parseDtype(descr); known {
+			a.dtype = t
+		}
+	case "fortran_order":
+		a.fortran = p.take("True")
+		ok = a.fortran || p.take("False")
+	case "shape":
+		var shape []int
+		shape, ok = p.tuple()
+		switch len(shape) {
+		case 1:
+			a.n, a.d, a.vector = shape[0], 1, true
+		case 2:
+			a.n, a.d = shape[0], shape[1]
+		}
+	}
+	return ok
 }
 
 // length is how many bytes the values take.

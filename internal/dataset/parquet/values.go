@@ -18,26 +18,14 @@ func (p *pages) decode(raw []byte, by format.Encoding) (err error) {
 	switch {
 	case len(raw) == 0: // no row has a value
 		return nil
-	case by == format.RLEDictionary || by == plainDictionary:
-		if p.dictionary == nil || raw[0] > 32 {
-			return errPage
-		}
-		p.values, p.index = *p.dictionary, runs{b: raw[1:], width: uint(raw[0])}
-		p.values.indexed = true
-		return nil
-	case by == format.RLE && kind == parquet.Boolean: // the library reads others than were written
-		bits, _, err := counted(raw)
-		p.values, p.index = pageValues{indexed: true, bytes: []byte{0b10}, count: 2}, runs{b: bits, width: 1}
-		return err
+	case by == format.RLEDictionary, by == plainDictionary, by == format.RLE && kind == parquet.Boolean:
+		return p.indexed(raw, by)
 	case by == format.DeltaBinaryPacked && kind == parquet.Int32:
-		_, _, wide, err := differences(raw, p.rows, nil)
-		if err != nil {
-			return err
+		var wide bool
+		if _, _, wide, err = differences(raw, p.rows, nil); err == nil {
+			out, err = room(p.t, &p.decoded, 4*p.rows, 1)
 		}
-		if out, err = room(p.t, &p.decoded, 4*p.rows, 1); err != nil {
-			return err
-		}
-		if wide { // the library reads others than were written
+		if err == nil && wide { // the library reads others than were written
 			out, _, _, _ = differences(raw, p.rows, out[:0])
 			raw, by = out, format.Plain
 		}
@@ -71,6 +59,21 @@ func (p *pages) decode(raw []byte, by format.Encoding) (err error) {
 	}
 	p.values, err = p.open(values, p.rows)
 	return err
+}
+
+// indexed takes a page of places: in the column's dictionary, or of booleans in false and true.
+func (p *pages) indexed(raw []byte, by format.Encoding) error {
+	if by == format.RLE { // the library reads others than were written
+		bits, _, err := counted(raw)
+		p.values, p.index = pageValues{indexed: true, bytes: []byte{0b10}, count: 2}, runs{b: bits, width: 1}
+		return err
+	}
+	if p.dictionary == nil || raw[0] > 32 {
+		return errPage
+	}
+	p.values, p.index = *p.dictionary, runs{b: raw[1:], width: uint(raw[0])}
+	p.values.indexed = true
+	return nil
 }
 
 // open returns a page's values, or a dictionary's, by their type; count is how many there may be.
