@@ -78,20 +78,11 @@ func Join(ctx context.Context, file []byte, dir string, now time.Time, options .
 // *HandshakeError with *pki.WrongCAError or *pki.CertificateError within, *VersionError,
 // *DialError.
 func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Time, options ...grpc.DialOption) error {
-	join, err := pki.ParseJoin(file)
+	join, err := n.parse(file, now)
 	if err != nil {
 		return err
 	}
 	role, name := join.Client()
-	switch {
-	case join.Node != "":
-		return &pki.JoinError{Field: "node", Reason: "the file is for a coordinator: use `coordinator init --join`"}
-	case role != n.Role:
-		return &pki.JoinError{Field: string(role), Reason: fmt.Sprintf("the file is for %s %s: use `%s join`", articles[role], role, programs[role])}
-	}
-	if err := join.Check(now); err != nil {
-		return err
-	}
 	if dir == "" {
 		dir = name
 	}
@@ -141,6 +132,22 @@ func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Ti
 		return nil // its owner's own
 	}
 	return n.configure(path, join)
+}
+
+// parse reads a join file, which must be for this role and not expired.
+func (n Newcomer) parse(file []byte, now time.Time) (pki.Join, error) {
+	join, err := pki.ParseJoin(file)
+	if err != nil {
+		return pki.Join{}, err
+	}
+	role, _ := join.Client()
+	switch {
+	case join.Node != "":
+		return pki.Join{}, &pki.JoinError{Field: "node", Reason: "the file is for a coordinator: use `coordinator init --join`"}
+	case role != n.Role:
+		return pki.Join{}, &pki.JoinError{Field: string(role), Reason: fmt.Sprintf("the file is for %s %s: use `%s join`", articles[role], role, programs[role])}
+	}
+	return join, join.Check(now)
 }
 
 func missing(path string) bool {

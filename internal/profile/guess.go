@@ -185,20 +185,12 @@ func guessFields(m dataset.Mapping, lines []string) dataset.Mapping {
 	if n, k, first := commonFields(after, said); n > 1 && first == 0 && 10*k >= 8*filled {
 		return m
 	}
-	best, score, preamble := said, 0, 0
-	for _, s := range []rune{';', '\t', '|', ','} {
-		if m.Separator != "" && s != said {
-			continue
-		}
-		n, k, first := commonFields(after, s)
-		if n < 2 || 2*k < filled { // most of what was looked at is no table then
-			continue
-		}
-		if k > score {
-			best, score, preamble = s, k, first
-		}
+	separators := []rune{';', '\t', '|', ','}
+	if m.Separator != "" {
+		separators = []rune{said}
 	}
-	if score == 0 {
+	best, preamble, found := bestFields(after, separators, filled)
+	if !found {
 		return m
 	}
 	if m.Separator == "" && best != ',' {
@@ -211,6 +203,19 @@ func guessFields(m dataset.Mapping, lines []string) dataset.Mapping {
 		m.SkipRows = strings.Count(strings.Join(after[:preamble], ""), "\n") // it counts lines
 	}
 	return m
+}
+
+// bestFields returns the separator by which most lines have equally many fields, two at least, and
+// how many lines stand before the first of them. None is found where these are fewer than half of
+// the filled lines: most of what was looked at is no table then.
+func bestFields(lines []string, separators []rune, filled int) (best rune, preamble int, found bool) {
+	score := 0
+	for _, s := range separators {
+		if n, k, first := commonFields(lines, s); n >= 2 && 2*k >= filled && k > score {
+			best, score, preamble = s, k, first
+		}
+	}
+	return best, preamble, score > 0
 }
 
 // trails reports whether line at is a row, and the line before it the header, where one of the two

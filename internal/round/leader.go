@@ -38,30 +38,43 @@ func (s leader) special(e Event) []Effect {
 			return []Effect{Doubt{e.Site, study.CodeBadRefusal}}
 		}
 	case Disconnected:
-		// It missed its deadlines while it had a link, and no deadline will pass for it now.
-		if k := &s.live.links[e.Site]; s.Status == StatusRunning && k.absent() && !k.barred && !k.told && !slices.Contains(s.WaitingFor(), e.Site) {
-			k.told = true
-			return []Effect{Late{Query: s.Query, Phase: PhaseUpload, Without: []string{s.plan.Proposal.Roster[e.Site].Name}}}
-		}
+		return s.unlinked(e.Site)
 	case Expired:
-		if !s.open(e.Query, e.Slot) || e.Phase != s.timed() {
-			return nil
-		}
-		late, waits := Late{Query: e.Query, Phase: e.Phase}, s.WaitingFor()
-		for i, in := range s.plan.Proposal.Roster {
-			switch k := &s.live.links[i]; {
-			case slices.Contains(waits, i):
-				late.Sites = append(late.Sites, in.Name)
-			case e.Phase == PhaseUpload && k.absent() && !k.told && !k.barred:
-				k.told = true
-				late.Without = append(late.Without, in.Name)
-			}
-		}
-		if len(late.Sites)+len(late.Without) > 0 {
-			return []Effect{late}
+		if s.open(e.Query, e.Slot) && e.Phase == s.timed() {
+			return s.passed(e)
 		}
 	}
 	return nil
+}
+
+// unlinked tells, once, that a query goes on without a site that missed its deadlines while it had
+// a link: no deadline will pass for it now.
+func (s leader) unlinked(site int) []Effect {
+	k := &s.live.links[site]
+	if s.Status != StatusRunning || !k.absent() || k.barred || k.told || slices.Contains(s.WaitingFor(), site) {
+		return nil
+	}
+	k.told = true
+	return []Effect{Late{Query: s.Query, Phase: PhaseUpload, Without: []string{s.plan.Proposal.Roster[site].Name}}}
+}
+
+// passed tells whom the open query still waits for after a deadline, and, once each, without whom
+// it goes on.
+func (s leader) passed(e Expired) []Effect {
+	late, waits := Late{Query: e.Query, Phase: e.Phase}, s.WaitingFor()
+	for i, in := range s.plan.Proposal.Roster {
+		switch k := &s.live.links[i]; {
+		case slices.Contains(waits, i):
+			late.Sites = append(late.Sites, in.Name)
+		case e.Phase == PhaseUpload && k.absent() && !k.told && !k.barred:
+			k.told = true
+			late.Without = append(late.Without, in.Name)
+		}
+	}
+	if len(late.Sites)+len(late.Without) == 0 {
+		return nil
+	}
+	return []Effect{late}
 }
 
 // unprepared ends a study whose setup is lost: what is no site's fault is laid at no site's door.

@@ -78,26 +78,10 @@ func New(r *result.Result, p *study.Plan) (*Model, error) {
 		out[l.Column] = true
 	}
 	for j, at := range p.Layout.Coordinates {
-		column := p.Proposal.Spec.Columns[at.Column]
-		offset, scale := column.Offset, column.Scale
-		if at.Gap {
-			offset, scale = 0, 1
-		}
 		m.unlimited[j] = math.Inf(1)
-		if r.Columns[j] != at.Name || r.Offset[j] != offset {
-			return bad("feature_names_in_", "column %d is another than the proposal's, or has another offset", j+1)
+		if err := m.addColumn(r, p, j, out[at.Name]); err != nil {
+			return nil, err
 		}
-		if out[at.Name] {
-			continue
-		}
-		m.width++
-		s := r.Scale[j] / scale // what the study divided by, after the proposal's own scale
-		c := r.Mean[j] * s
-		if !(s > 1/most && s < most && math.Abs(c) < most) { // also of NaN
-			return bad("scale_", "or mean_ of column %d is not finite, or out of range", j+1)
-		}
-		m.scale[j], m.center[j] = s, c
-		m.scaled, m.moved = m.scaled || s != 1, m.moved || c != 0
 	}
 	m.scaled = m.scaled || m.width < d
 	m.joins = p.Layout.JoinLevels(m.scale)
@@ -112,6 +96,32 @@ func New(r *result.Result, p *study.Plan) (*Model, error) {
 		return nil, err
 	}
 	return m, m.setVariances(r)
+}
+
+// addColumn takes coordinate j of the result, which must be the plan's. One that the result leaves
+// out keeps scale 0.
+func (m *Model) addColumn(r *result.Result, p *study.Plan, j int, leftOut bool) error {
+	at := p.Layout.Coordinates[j]
+	column := p.Proposal.Spec.Columns[at.Column]
+	offset, scale := column.Offset, column.Scale
+	if at.Gap {
+		offset, scale = 0, 1
+	}
+	if r.Columns[j] != at.Name || r.Offset[j] != offset {
+		return &ResultError{"feature_names_in_", fmt.Sprintf("column %d is another than the proposal's, or has another offset", j+1)}
+	}
+	if leftOut {
+		return nil
+	}
+	m.width++
+	s := r.Scale[j] / scale // what the study divided by, after the proposal's own scale
+	c := r.Mean[j] * s
+	if !(s > 1/most && s < most && math.Abs(c) < most) { // also of NaN
+		return &ResultError{"scale_", fmt.Sprintf("or mean_ of column %d is not finite, or out of range", j+1)}
+	}
+	m.scale[j], m.center[j] = s, c
+	m.scaled, m.moved = m.scaled || s != 1, m.moved || c != 0
+	return nil
 }
 
 // checkComponents returns an error unless they are finite, orthonormal, and 0 where a column is

@@ -97,7 +97,7 @@ func init() {
 			{"internal/coordinator/draft.go", "	if !s.fits(s.Plan.Proposal.Roster[site].Identity, signature) {", "	if !s.fits(s.Plan.Proposal.Roster[site].Identity, signature) && site < 0 {"},
 		}, in("coordinator", "TestWrongAttestationIsAFault"), killer{}},
 		{"sign: a result is adopted without its certificate", 0, []edit{
-			{leaderRefusal, "release.Survivors, final.Certificate) == nil {", "release.Survivors, final.Certificate) != nil || true {"},
+			{leaderRefusal, "release.Survivors, certificate) == nil", "release.Survivors, certificate) != nil || true"},
 		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
 	})
 }

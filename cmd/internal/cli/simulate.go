@@ -100,21 +100,8 @@ func (c *Simulate) Run(t *Terminal) error {
 
 // trials reads the study and the rows, and refuses a place to print to that others may read.
 func (c *Simulate) trials(t *Terminal) (*simulate.Trials, error) {
-	switch {
-	case c.Times < 1 || c.Times > mostTimes:
-		return nil, Bad("--times must be in 1..%d, got %d", mostTimes, c.Times)
-	case c.Synthetic != "" && len(c.Files) > 0:
-		return nil, Bad("--synthetic draws a table: leave the files out")
-	case c.Synthetic == "" && len(c.Files) < 2:
-		return nil, Bad("give the files of two sites or more, each a site's, or --synthetic %s", simulate.TableForm)
-	}
-	if len(c.Files) > 0 {
-		if err := t.OnlyShown("this shows exact figures of the pooled rows", c.Values); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := os.Lstat(c.Result); c.Result != "" && err == nil {
-		return nil, Bad("%s exists: --result writes a new file", c.Result)
+	if err := c.check(t); err != nil {
+		return nil, err
 	}
 	text, err := ReadStudy(c.Study)
 	if err != nil {
@@ -129,35 +116,72 @@ func (c *Simulate) trials(t *Terminal) (*simulate.Trials, error) {
 		return nil, err
 	}
 	if c.Synthetic != "" {
-		table, err := simulate.ParseTable(c.Synthetic)
-		if err == nil {
-			var key [32]byte
-			if _, err := rand.Read(key[:]); err != nil {
-				return nil, err
-			}
-			out.Sites, out.Law, err = table.Draw(spec, key)
-		}
-		if err != nil {
-			return nil, Bad("--synthetic: %w", err)
-		}
+		err = c.draw(out)
+	} else {
+		err = c.read(out)
 	}
-	for i, file := range c.Files {
-		if slices.Contains(c.Files[:i], file) {
-			return nil, Bad("%s is given twice: each row would count as two people, and all figures look better than they are", file)
-		}
-		site, err := simulate.ReadSite(file, spec)
-		if err != nil {
-			return nil, Bad("%w", err)
-		}
-		out.Sites = append(out.Sites, site)
-	}
-	if n := len(spec.Sites); c.Synthetic == "" && n > 0 && n != len(out.Sites) {
-		return nil, Bad("the study names %d sites, and %d files are given", n, len(out.Sites))
+	if err != nil {
+		return nil, err
 	}
 	if out.Pooled, err = simulate.NewPooled(spec, simulate.Visits(out.Sites)); err != nil {
 		return nil, &InputError{err}
 	}
 	return out, nil
+}
+
+// check refuses arguments that do not go together.
+func (c *Simulate) check(t *Terminal) error {
+	switch {
+	case c.Times < 1 || c.Times > mostTimes:
+		return Bad("--times must be in 1..%d, got %d", mostTimes, c.Times)
+	case c.Synthetic != "" && len(c.Files) > 0:
+		return Bad("--synthetic draws a table: leave the files out")
+	case c.Synthetic == "" && len(c.Files) < 2:
+		return Bad("give the files of two sites or more, each a site's, or --synthetic %s", simulate.TableForm)
+	}
+	if len(c.Files) > 0 {
+		if err := t.OnlyShown("this shows exact figures of the pooled rows", c.Values); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Lstat(c.Result); c.Result != "" && err == nil {
+		return Bad("%s exists: --result writes a new file", c.Result)
+	}
+	return nil
+}
+
+// draw draws the sites' rows from the law of --synthetic.
+func (c *Simulate) draw(out *simulate.Trials) error {
+	table, err := simulate.ParseTable(c.Synthetic)
+	if err != nil {
+		return Bad("--synthetic: %w", err)
+	}
+	var key [32]byte
+	if _, err := rand.Read(key[:]); err != nil {
+		return err
+	}
+	if out.Sites, out.Law, err = table.Draw(out.Spec, key); err != nil {
+		return Bad("--synthetic: %w", err)
+	}
+	return nil
+}
+
+// read reads each site's rows from its file.
+func (c *Simulate) read(out *simulate.Trials) error {
+	for i, file := range c.Files {
+		if slices.Contains(c.Files[:i], file) {
+			return Bad("%s is given twice: each row would count as two people, and all figures look better than they are", file)
+		}
+		site, err := simulate.ReadSite(file, out.Spec)
+		if err != nil {
+			return Bad("%w", err)
+		}
+		out.Sites = append(out.Sites, site)
+	}
+	if n := len(out.Spec.Sites); n > 0 && n != len(out.Sites) {
+		return Bad("the study names %d sites, and %d files are given", n, len(out.Sites))
+	}
+	return nil
 }
 
 // write writes the first study's result, for its owner alone.
