@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"covey/internal/node"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 )
 
@@ -99,10 +100,15 @@ func (c *raftAddCmd) Run(s *terminal) error {
 	if err := oneStdout(s, c.Out); err != nil {
 		return err
 	}
-	if _, err := k.saveJoin("/v1/raft/add", node.AddRequest{Name: c.Name, Valid: proposal.Duration(c.Valid)}, c.Out); err != nil {
+	text, err := k.saveJoin("/v1/raft/add", node.AddRequest{Name: c.Name, Valid: proposal.Duration(c.Valid)}, c.Out)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "wrote %s, good for %v and for one coordinator, which gets the federation's keys with it: hand it over privately\non the new machine: coordinator init DIR --join FILE --peer-listen :PORT --peer-address HOST:PORT --address HOST:PORT\n", written(c.Out), c.Valid)
+	join, err := pki.ParseJoin(text)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Err, "wrote %s, good until %s for one coordinator, which gets the federation's keys with it: hand it over privately\non the new machine: coordinator init DIR --join FILE --peer-listen :PORT --peer-address HOST:PORT --address HOST:PORT\n", written(c.Out), join.Expires.Format(time.RFC3339))
 	return printDone(s, struct {
 		Name  string            `json:"name"`
 		File  string            `json:"file"`

@@ -71,11 +71,11 @@ func (h holders) invite(s *terminal, name string, c inviteFlags) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "wrote %s: send it to the %s by a channel you trust; it works once, within %v; unused older files of %s no longer work\n", written(out), h.word, c.Valid, name)
 	join, err := pki.ParseJoin(text)
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(s.Err, "wrote %s: send it to the %s by a channel you trust; it works once, until %s; unused older files of %s no longer work\n", written(out), h.word, join.Expires.Format(time.RFC3339), name)
 	who := "the site's operator"
 	if h == analysts {
 		who = "the analyst"
