@@ -208,7 +208,16 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 	if m := &r.moved; m.rows != nil && m.sphere == sphere && slices.Equal(m.center, a.Center) && slices.Equal(m.scale, a.Scale) && slices.Equal(m.limits, limits) && slices.Equal(m.found, a.Found) && slices.Equal(m.fill, a.Fill) {
 		return m.rows, nil
 	}
-	rows := base
+	rows, err := derive(p, a, base, limits, sphere)
+	if err != nil {
+		return nil, err
+	}
+	r.moved = moved{slices.Clone(a.Center), slices.Clone(a.Scale), slices.Clone(a.Found), slices.Clone(a.Fill), limits, sphere, rows}
+	return rows, nil
+}
+
+// derive returns the base's rows as the ask wants them, step by step. On an error they are nil.
+func derive(p *study.Plan, a study.Ask, rows *clip.Matrix, limits []float64, sphere bool) (_ *clip.Matrix, err error) {
 	switch {
 	case len(a.Scale) > 0:
 		if rows, err = rows.Standardize(a.Center, a.Scale, limits); err != nil {
@@ -234,7 +243,6 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 			return nil, fmt.Errorf("answer: found: %w", err)
 		}
 	}
-	r.moved = moved{slices.Clone(a.Center), slices.Clone(a.Scale), slices.Clone(a.Found), slices.Clone(a.Fill), limits, sphere, rows}
 	return rows, nil
 }
 

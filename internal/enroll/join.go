@@ -86,16 +86,7 @@ func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Ti
 	if dir == "" {
 		dir = name
 	}
-	if !n.Again {
-		if err := pki.NewKeys(dir); err != nil {
-			return err
-		}
-	}
-	nobody := &pki.JoinError{Reason: fmt.Sprintf("--again keeps the keys of %s, from where nobody has joined: name the folder that has them, or leave --again out", dir)}
-	holder, err := pki.LoadHolder(n.Role, dir)
-	if n.Again && errors.Is(err, fs.ErrNotExist) {
-		return nobody
-	}
+	holder, err := n.holder(dir)
 	if err != nil {
 		return err
 	}
@@ -109,8 +100,6 @@ func (n Newcomer) Join(ctx context.Context, file []byte, dir string, now time.Ti
 		return n.configure(path, join)
 	case was != "" && !n.Again:
 		return &JoinedError{dir, n.Role}
-	case was == "" && n.Again:
-		return nobody
 	case n.Again && was != name:
 		return &pki.JoinError{Field: string(role), Reason: fmt.Sprintf("is %q, and %s is %s %q", name, dir, role, was)}
 	}
@@ -148,6 +137,22 @@ func (n Newcomer) parse(file []byte, now time.Time) (pki.Join, error) {
 		return pki.Join{}, &pki.JoinError{Field: string(role), Reason: fmt.Sprintf("the file is for %s %s: use `%s join`", articles[role], role, programs[role])}
 	}
 	return join, join.Check(now)
+}
+
+// holder returns the keys in dir: new ones unless there are some, or with Again those with which
+// somebody has joined.
+func (n Newcomer) holder(dir string) (*pki.Holder, error) {
+	if !n.Again {
+		if err := pki.NewKeys(dir); err != nil {
+			return nil, err
+		}
+		return pki.LoadHolder(n.Role, dir)
+	}
+	holder, err := pki.LoadHolder(n.Role, dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && holder.Name() == "" {
+		return nil, &pki.JoinError{Reason: fmt.Sprintf("--again keeps the keys of %s, from where nobody has joined: name the folder that has them, or leave --again out", dir)}
+	}
+	return holder, err
 }
 
 func missing(path string) bool {
