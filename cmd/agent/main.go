@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 
@@ -18,7 +17,6 @@ import (
 	_ "covey/internal/dataset/postgres"
 	"covey/internal/enroll"
 	"covey/internal/ledger"
-	"covey/internal/pki"
 	"covey/internal/siteconfig"
 )
 
@@ -78,10 +76,5 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 // badInput reports whether an error is the input's fault.
 func badInput(err error) bool {
-	return shared.Is[*siteconfig.Error](err) || shared.Is[*enroll.JoinRefusedError](err) || shared.Is[*enroll.JoinedError](err) ||
-		shared.Is[*pki.JoinError](err) || shared.Is[*pki.ExpiredError](err) || shared.Is[*pki.WrongCAError](err) || shared.Is[*pki.CertificateError](err) ||
-		shared.Is[*pki.FileError](err) || shared.Is[*pki.ModeError](err) || shared.Is[*pki.ExistsError](err) || errors.Is(err, pki.ErrNotJoined) ||
-		shared.Is[*dataset.Error](err) || shared.Is[*ledger.LostError](err) ||
-		// a network that swallows it is nobody's input
-		shared.Is[*enroll.HandshakeError](err) && !errors.Is(err, context.DeadlineExceeded)
+	return shared.Is[*siteconfig.Error](err) || shared.Is[*dataset.Error](err) || shared.Is[*ledger.LostError](err) || shared.BadKeys(err)
 }

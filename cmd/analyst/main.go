@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,9 +15,7 @@ import (
 	"covey/cmd/internal/cli"
 	"covey/internal/analyst"
 	_ "covey/internal/dataset/parquet"
-	"covey/internal/enroll"
 	"covey/internal/frame"
-	"covey/internal/pki"
 	"covey/internal/proposal"
 )
 
@@ -101,10 +98,5 @@ func (t *terminal) client() (*analyst.Client, error) {
 func badInput(err error) bool {
 	return cli.Is[*analyst.NotJoinedError](err) || cli.Is[*analyst.ConfigError](err) || cli.Is[*analyst.EndedError](err) || cli.Is[*analyst.ExcludedError](err) ||
 		cli.Is[*analyst.QuotaError](err) || cli.Is[*analyst.RefusedError](err) || cli.Is[*analyst.UnknownStudyError](err) || cli.Is[*analyst.KeyChangedError](err) ||
-		cli.Is[*analyst.NoResultError](err) || cli.Is[*analyst.KeptError](err) || cli.Is[*proposal.FieldError](err) ||
-		cli.Is[*enroll.JoinRefusedError](err) || cli.Is[*enroll.JoinedError](err) || errors.Is(err, pki.ErrNotJoined) ||
-		cli.Is[*pki.JoinError](err) || cli.Is[*pki.ExpiredError](err) || cli.Is[*pki.WrongCAError](err) || cli.Is[*pki.CertificateError](err) ||
-		cli.Is[*pki.FileError](err) || cli.Is[*pki.ModeError](err) || cli.Is[*pki.ExistsError](err) ||
-		// a network that swallows it is nobody's input
-		cli.Is[*enroll.HandshakeError](err) && !errors.Is(err, context.DeadlineExceeded)
+		cli.Is[*analyst.NoResultError](err) || cli.Is[*analyst.KeptError](err) || cli.Is[*proposal.FieldError](err) || cli.BadKeys(err)
 }

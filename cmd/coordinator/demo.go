@@ -212,6 +212,11 @@ func (c *demoCmd) check() error {
 		}
 		most = c.Rounds
 	}
+	return c.checkKills(most)
+}
+
+// checkKills checks how many coordinators there are, and what is killed in which of so many rounds.
+func (c *demoCmd) checkKills(most int) error {
 	if c.Coordinators < 1 || c.Coordinators > 7 {
 		return shared.Bad("--coordinators must be in 1..7, got %d", c.Coordinators)
 	}

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"covey/internal/enroll"
 	"covey/internal/pki"
 )
 
@@ -31,4 +34,14 @@ func ReadJoin(path string, warn io.Writer) ([]byte, pki.Join, error) {
 		fmt.Fprintf(warn, "warning: others on this machine can read %s: who has read it can join in your place until you have\n", path)
 	}
 	return text, join, nil
+}
+
+// BadKeys reports whether an error is the fault of a join file, of the folder's keys and
+// certificates, or of who asks with them, and not of the network on the way.
+func BadKeys(err error) bool {
+	return Is[*enroll.JoinRefusedError](err) || Is[*enroll.JoinedError](err) || errors.Is(err, pki.ErrNotJoined) ||
+		Is[*pki.JoinError](err) || Is[*pki.ExpiredError](err) || Is[*pki.WrongCAError](err) || Is[*pki.CertificateError](err) ||
+		Is[*pki.FileError](err) || Is[*pki.ModeError](err) || Is[*pki.ExistsError](err) ||
+		// a network that swallows it is nobody's input
+		Is[*enroll.HandshakeError](err) && !errors.Is(err, context.DeadlineExceeded)
 }
