@@ -49,7 +49,7 @@ func (f *federation) sealed(from, to int, wrong bool) []byte {
 }
 
 // record is what a site that confirmed a box keeps of it.
-func (f *federation) record(from int, box []byte) []byte {
+func (f *federation) record(box []byte) []byte {
 	end := len(box) - ed25519.SignatureSize
 	tags := end - 32*f.plan.Slots
 	hash := sha256.Sum256(box[:tags])

@@ -277,13 +277,13 @@ func TestAccusations(t *testing.T) {
 			return f.sites[4].setup.Accusation(*f.sites[4].secrets, f.sealed(1, 4, true))
 		}), study.CodeBadShare, "site-1", ""},
 		"two with one site's tags": {accuse(covey.Code_CODE_BAD_BOX, 2, func(f *federation) []byte {
-			return f.record(1, f.sealed(1, 4, false))
+			return f.record(f.sealed(1, 4, false))
 		}), study.CodeBadBox, "", "site-4"},
 		"two with other tags": {accuse(covey.Code_CODE_BAD_BOX, 2, func(f *federation) []byte {
-			return f.record(1, f.sealed(1, 4, true))
+			return f.record(f.sealed(1, 4, true))
 		}), study.CodeBadBox, "site-1", ""},
 		"two with other tags, of another": {accuse(covey.Code_CODE_BAD_BOX, 1, func(f *federation) []byte {
-			return f.record(1, f.sealed(1, 4, true))
+			return f.record(f.sealed(1, 4, true))
 		}), study.CodeBadBox, "", "site-4"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ const sparseSites = 66
 func newSparse(t *testing.T) *world {
 	t.Helper()
 	corrupt := []int{7, 30, 64}
-	book := bookOf(sparseSites, corrupt)
+	book := bookOf(sparseSites)
 	for i := range 3 {
 		delete(book, i)
 	}

@@ -62,7 +62,7 @@ func TestSplitSurvivors(t *testing.T) {
 			}
 			t.Parallel()
 			bad := corruptOf[n]
-			w := newWorld(t, options{sites: n, corrupt: bad, book: bookOf(n, bad)})
+			w := newWorld(t, options{sites: n, corrupt: bad, book: bookOf(n)})
 			all := splits(n, w.plan.Thresholds.MinSurvivors, n-len(bad))
 			run := chosen(len(all))
 			total, open := 0, 0
@@ -86,7 +86,8 @@ func TestSplitSurvivors(t *testing.T) {
 	}
 }
 
-func bookOf(n int, corrupt []int) map[int]rules {
+// bookOf returns rules by site that all n sites keep.
+func bookOf(n int) map[int]rules {
 	out := map[int]rules{}
 	for i := range n {
 		out[i] = rules{}
