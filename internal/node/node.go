@@ -126,19 +126,8 @@ func (o *Options) setDefaults() {
 func Open(dir string, o Options) (_ *Node, err error) {
 	o.setDefaults()
 	n := &Node{options: o, log: o.Logger, now: o.Now}
-	if n.Config, err = ReadConfig(dir); err != nil {
+	if err := n.configure(dir); err != nil {
 		return nil, err
-	}
-	if o.Dashboard != nil {
-		n.Config.Dashboard = *o.Dashboard
-		if err := n.Config.check(); err != nil {
-			return nil, err
-		}
-	}
-	if n.Config.QuantumSafeLinks {
-		if err := pki.CheckQuantumSafe(); err != nil {
-			return nil, bad("%s: quantum_safe_links would let nobody in: %v", filepath.Join(dir, ConfigFile), err)
-		}
 	}
 	if n.authority, err = pki.Load(dir); err != nil {
 		return nil, err
@@ -201,6 +190,25 @@ func Open(dir string, o Options) (_ *Node, err error) {
 		return n, n.Coordinator.Lead(entries{n.replica})
 	}
 	return n, nil
+}
+
+// configure reads coordinator.toml, and puts a dashboard of the options in place of its own.
+func (n *Node) configure(dir string) (err error) {
+	if n.Config, err = ReadConfig(dir); err != nil {
+		return err
+	}
+	if n.options.Dashboard != nil {
+		n.Config.Dashboard = *n.options.Dashboard
+		if err := n.Config.check(); err != nil {
+			return err
+		}
+	}
+	if n.Config.QuantumSafeLinks {
+		if err := pki.CheckQuantumSafe(); err != nil {
+			return bad("%s: quantum_safe_links would let nobody in: %v", filepath.Join(dir, ConfigFile), err)
+		}
+	}
+	return nil
 }
 
 // entries is the log as the coordinator knows it.

@@ -177,17 +177,8 @@ func Parse(body []byte) (Proposal, error) {
 	if err := p.checkExpiry(); err != nil {
 		return Proposal{}, err
 	}
-	if p.Spec.Start != nil && p.Spec.Start.File != "" {
-		return Proposal{}, FieldErrorf("start.file", "must be empty in a proposal, which has the vectors: \"coordinator study create\" reads the file")
-	}
-	if len(p.Spec.Sites) != 0 {
-		return Proposal{}, FieldErrorf("study.sites", "must be empty in a proposal: the roster names the sites")
-	}
-	if len(p.Spec.Readers) != 0 {
-		return Proposal{}, FieldErrorf("study.readers", "must be empty in a proposal: it has the readers with their keys")
-	}
-	if p.Spec.Defaults != nil {
-		return Proposal{}, FieldErrorf("study.defaults", "must be empty in a proposal: each column has them written out")
+	if err := p.Spec.checkSpelledOut(); err != nil {
+		return Proposal{}, err
 	}
 	if _, err := p.Thresholds(); err != nil {
 		return Proposal{}, err
@@ -195,27 +186,51 @@ func Parse(body []byte) (Proposal, error) {
 	if s := p.Spec.SitesPerUnit; s > len(p.Roster) {
 		return Proposal{}, FieldErrorf("sites_per_unit", "must be in 1..%d, the number of sites, got %d", len(p.Roster), s)
 	}
-	names, keys := map[string]bool{}, map[string]bool{}
-	for i, m := range p.Roster {
-		field := fmt.Sprintf("roster[%d]", i)
-		if err := validName(field+".name", m.Name); err != nil {
-			return Proposal{}, err
-		}
-		if len(m.Identity) != ed25519.PublicKeySize {
-			return Proposal{}, FieldErrorf(field+".identity", "must be an Ed25519 public key")
-		}
-		if names[m.Name] || keys[string(m.Identity)] {
-			return Proposal{}, FieldErrorf(field, "name or identity appears twice")
-		}
-		names[m.Name], keys[string(m.Identity)] = true, true
-		if m.Units < 1 || m.Units > MaxUnits {
-			return Proposal{}, FieldErrorf(field+".units", "must be in 1..2^40, got %d", m.Units)
-		}
+	names, keys, err := p.checkRoster()
+	if err != nil {
+		return Proposal{}, err
 	}
 	if err := p.checkParties(names, keys); err != nil {
 		return Proposal{}, err
 	}
 	return p, nil
+}
+
+// checkSpelledOut refuses what a study file may name, and a proposal holds in another form.
+func (s *Spec) checkSpelledOut() error {
+	switch {
+	case s.Start != nil && s.Start.File != "":
+		return FieldErrorf("start.file", "must be empty in a proposal, which has the vectors: \"coordinator study create\" reads the file")
+	case len(s.Sites) != 0:
+		return FieldErrorf("study.sites", "must be empty in a proposal: the roster names the sites")
+	case len(s.Readers) != 0:
+		return FieldErrorf("study.readers", "must be empty in a proposal: it has the readers with their keys")
+	case s.Defaults != nil:
+		return FieldErrorf("study.defaults", "must be empty in a proposal: each column has them written out")
+	}
+	return nil
+}
+
+// checkRoster checks each site, and returns the names and identity keys that the roster takes.
+func (p Proposal) checkRoster() (names, keys map[string]bool, err error) {
+	names, keys = map[string]bool{}, map[string]bool{}
+	for i, m := range p.Roster {
+		field := fmt.Sprintf("roster[%d]", i)
+		if err := validName(field+".name", m.Name); err != nil {
+			return nil, nil, err
+		}
+		if len(m.Identity) != ed25519.PublicKeySize {
+			return nil, nil, FieldErrorf(field+".identity", "must be an Ed25519 public key")
+		}
+		if names[m.Name] || keys[string(m.Identity)] {
+			return nil, nil, FieldErrorf(field, "name or identity appears twice")
+		}
+		names[m.Name], keys[string(m.Identity)] = true, true
+		if m.Units < 1 || m.Units > MaxUnits {
+			return nil, nil, FieldErrorf(field+".units", "must be in 1..2^40, got %d", m.Units)
+		}
+	}
+	return names, keys, nil
 }
 
 // differs returns the first key in which two specs differ, empty if there is none.

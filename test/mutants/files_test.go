@@ -33,7 +33,7 @@ func init() {
 			{"internal/proposal/spec.go", "decode(file.Shape, new(Spec)); err != nil", "decode(file.Shape, new(Spec)); err != nil && false"},
 		}, in("proposal", "TestShortFormPlaces"), killer{}},
 		{"proposal: columns are left to defaults", 0, []edit{
-			{"internal/proposal/proposal.go", "if p.Spec.Defaults != nil {", "if p.Spec.Defaults != nil && false {"},
+			{"internal/proposal/proposal.go", "case s.Defaults != nil:", "case s.Defaults != nil && false:"},
 		}, in("proposal", "TestProposalsHaveNoDefaults"), killer{}},
 		{"words: a text turns the direction of writing", 0, []edit{
 			{"internal/name/text.go", "return strconv.IsPrint(r) &&", "return (strconv.IsPrint(r) || unicode.Is(unicode.Cf, r)) &&"},
