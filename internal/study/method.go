@@ -114,8 +114,8 @@ func (m *Method) Rule() string {
 	case m.d > proposal.MaxCovariance:
 		return fmt.Sprintf("auto takes power: %s are more than the %d of a covariance", m.columns, proposal.MaxCovariance)
 	case m.Mixed:
-		return fmt.Sprintf("auto takes covariance by public sizes, ι = σ/Δ·d^1.5/n = %.2g is at most %g; but if its first two parts say that it would lose over %g%% of the variance, %d power rounds from their components take the place of the last part",
-			m.iota, iotaEnough, 100*mixedLoss, mixedRounds)
+		return fmt.Sprintf("auto takes covariance by public sizes, ι = σ/Δ·d^1.5/n = %.2g is at most %g; but if its first two parts say that it would lose over %g%% of its components' variance, and that these hold at most %g%% of all, %d power rounds from them take the place of the last part",
+			m.iota, iotaEnough, 100*mixedLoss, 100*mixedPart, mixedRounds)
 	case m.Name == proposal.MethodCovariance:
 		return fmt.Sprintf("auto takes covariance by public sizes: its noise, ι = σ/Δ·d^1.5/n = %.2g, is at most %g of the signal for %s and %d units", m.iota, iotaEnough, m.columns, m.n)
 	}

@@ -15,10 +15,10 @@ import (
 // a third of a covariance a few of them do (docs/figures/auto-rounds.csv). Where variances fall
 // fast neither is better, and the covariance says more of single components.
 const (
-	// mixedColumns times K+3 is how many columns there must be: with fewer, rounds gain little, or
-	// lose, since their noise grows with K. No bound of power iteration was calibrated for more
-	// than mixedMost, or for more components.
-	mixedColumns, mixedMost = 24, allEigen
+	// mixedColumns is how many columns there must be: with fewer, components hold more than
+	// mixedPart, or rounds gain nothing. No bound of power iteration was calibrated for more than
+	// mixedMost, or for more components.
+	mixedColumns, mixedMost = 48, allEigen
 	mixedComponents         = 5
 	// mixedRounds are enough for a direction that the first parts do not show and the whole would:
 	// with half of them less is found of one that stands a quarter above many equal ones.
@@ -26,13 +26,16 @@ const (
 	// mixedLoss is the part of the variance beyond which a whole covariance's loss is too large.
 	// Rounds find more then also where the parts show single components, or nothing but noise.
 	mixedLoss = 0.01
+	// mixedPart is the part of the variance that the components so far may hold. The radius of a
+	// round is about its root, so that with a larger one rounds have more noise than the whole.
+	mixedPart = 0.055
 )
 
 // mixes reports whether public sizes and keys leave it to the first parts of a covariance what the
 // last one is.
 func (p *Plan) mixes() bool {
 	s := p.Proposal.Spec
-	return p.Iota > iotaHeavy && p.D >= mixedColumns*(p.K+3) && p.D <= mixedMost && p.K <= mixedComponents &&
+	return p.Iota > iotaHeavy && p.D >= mixedColumns && p.D <= mixedMost && p.K <= mixedComponents &&
 		s.Components != proposal.ComponentsAuto && s.Subspace == proposal.SubspaceBlock && s.Start == nil &&
 		s.NormBound == proposal.BoundPrivate && s.Rounds == proposal.PoolRounds &&
 		s.Schedule == proposal.ScheduleRising && s.Output == proposal.OutputAuto &&
@@ -63,37 +66,50 @@ func (t *transition) mix(moments []Release, alike bool) error {
 	if !alike {
 		return nil
 	}
-	loss, x, err := t.mixedLoss(moments[0], moments[1])
-	if err == nil && loss > mixedLoss {
-		t.c.Method, t.c.X = proposal.MethodPower, linalg.Flat(x)
+	first, err := t.firstParts(moments[0], moments[1])
+	if err == nil && first.loss > mixedLoss && first.narrow() {
+		t.c.Method, t.c.X = proposal.MethodPower, linalg.Flat(first.components)
 	}
 	return err
 }
 
-// mixedLoss returns about what a whole covariance would lose of the variance of K components, given
-// its first two parts, clipped low and high, and the components so far. To first order noise of
-// variance v costs direction i the sum of v/(μi-μj) over those that are not taken.
-func (p *Plan) mixedLoss(low, high Release) (loss float64, components [][]float64, err error) {
+// firstParts is what the first two parts of a covariance say.
+type firstParts struct {
+	loss       float64     // about what a whole one would lose of the variance of K components
+	components [][]float64 // so far
+	top, all   float64     // the variance that they hold, of so much
+}
+
+// narrow reports whether the components hold so little that rounds have less noise.
+func (f firstParts) narrow() bool { return f.top <= float64(mixedPart*f.all) }
+
+// firstParts reads the parts clipped low and high. To first order noise of variance v costs
+// direction i the sum of v/(μi-μj) over those that are not taken.
+func (p *Plan) firstParts(low, high Release) (f firstParts, err error) {
 	m := pooledMoment([]Release{high, low})
 	mu, w, ok := linalg.Eigen(m.matrix(p.D)) // ascending
 	if !ok {
-		return 0, nil, noConvergence()
+		return f, noConvergence()
 	}
 	shares := p.parts().shares
 	whole := shares[0] + shares[1] // of the noise's variance, in a whole covariance
-	v, rest, top := float64(m.Tau*m.Tau)/2, p.D-p.K, 0.0
+	v, rest, loss := float64(m.Tau*m.Tau)/2, p.D-p.K, 0.0
+	for _, b := range mu {
+		f.all += b
+	}
 	for i := p.D - 1; i >= rest; i-- {
-		components = append(components, mat.Col(nil, i, w))
-		top += mu[i]
+		f.components = append(f.components, mat.Col(nil, i, w))
+		f.top += mu[i]
 		for _, b := range mu[:rest] {
 			gap := mu[i] - b
 			loss += float64(v*gap) / (float64(gap*gap) + v/8) // of two equal ones either does
 		}
 	}
-	if !(top > loss) {
-		return 1, components, nil
+	f.loss = 1
+	if f.top > loss {
+		f.loss = loss / (f.top - loss) * whole
 	}
-	return loss / (top - loss) * whole, components, nil
+	return f, nil
 }
 
 // mixedWhy says why a study of these releases took its method.
@@ -102,18 +118,21 @@ func (p *Plan) mixedWhy(releases []Release) string {
 	if len(moments) < 2 {
 		return p.Method.Rule()
 	}
-	loss, _, err := p.mixedLoss(moments[0], moments[1])
+	first, err := p.firstParts(moments[0], moments[1])
 	if err != nil {
 		return p.Method.Rule()
 	}
 	than, then := "over", "the last part follows"
+	hold := fmt.Sprintf("its components hold %.2g%% of all variance", 100*first.top/first.all)
 	switch {
-	case !(loss > mixedLoss):
+	case !(first.loss > mixedLoss):
 		than = "at most"
+	case !first.narrow():
+		then = fmt.Sprintf("but %s, over %g%%: %s", hold, 100*mixedPart, then)
 	case slices.ContainsFunc(releases, func(r Release) bool { return r.Kind == KindPower }):
-		then = "power rounds from their components follow"
+		then = fmt.Sprintf("%s, at most %g%%: power rounds from them follow", hold, 100*mixedPart)
 	default:
 		then = "but long rows may differ from others, which power rounds would hide: " + then
 	}
-	return fmt.Sprintf("two parts of a covariance say that the whole loses about %.2g%% of the variance, %s %g%%; %s", 100*loss, than, 100*mixedLoss, then)
+	return fmt.Sprintf("two parts of a covariance say that the whole loses about %.2g%% of its components' variance, %s %g%%; %s", 100*first.loss, than, 100*mixedLoss, then)
 }

@@ -26,8 +26,8 @@ func mixedText(d int, lines ...string) string {
 	return texts.With(texts.Four, append(lines, `explained_variance = "none"`)...) + out.String()
 }
 
-// wide is how many columns are enough for as many components as rounds may follow for.
-const wide = mixedColumns * (mixedComponents + 3)
+// wide is how many columns are enough for several components that hold little of the variance.
+const wide = 4 * mixedColumns
 
 // TestMixes: what is left to the first parts of a covariance, and what sizes and keys decide.
 func TestMixes(t *testing.T) {
@@ -39,10 +39,8 @@ func TestMixes(t *testing.T) {
 	}{
 		"many columns":             {wide, nil, 30_000, true},
 		"several components":       {wide, []string{"components = 5"}, 30_000, true},
-		"fewer columns":            {wide - 1, []string{"components = 5"}, 30_000, false},
-		"few for one component":    {96, nil, 12_000, true},
-		"too few for one":          {95, nil, 12_000, false},
-		"too few for two":          {119, []string{"components = 2"}, 15_000, false},
+		"few columns":              {48, nil, 3_000, true},
+		"fewer columns":            {47, nil, 3_000, false},
 		"more columns":             {mixedMost + 1, nil, 120_000, false},
 		"more components":          {216, []string{"components = 6"}, 35_000, false},
 		"little noise":             {wide, nil, 80_000, false},
@@ -62,7 +60,7 @@ func TestMixes(t *testing.T) {
 		if p.Method.Mixed != c.want {
 			t.Errorf("%s: mixed %v, ι = %.3g", name, p.Method.Mixed, p.Iota)
 		}
-		if c.want != (p.Start().Method == "" && p.Rounds == mixedRounds && strings.Contains(p.Method.Rule(), "16 power rounds from their components")) {
+		if c.want != (p.Start().Method == "" && p.Rounds == mixedRounds && strings.Contains(p.Method.Rule(), "these hold at most 5.5% of all, 16 power rounds from them")) {
 			t.Errorf("%s: %d rounds, %s", name, p.Rounds, p.Method.Rule())
 		}
 	}
@@ -72,8 +70,7 @@ func TestMixes(t *testing.T) {
 // covariance of these eigenvalues would lose much, and only where long rows show nothing of their
 // own. Both ways cost what is reserved, and whoever holds the same releases goes the same way.
 func TestMixed(t *testing.T) {
-	const d, k = wide, 2
-	p := mustPlan(t, mixedText(d, "components = 2", `center = "public"`), 25_000, 25_000)
+	const d = wide
 	slow := func(j int) float64 { return 1 / (1 + 0.01*float64(j)) }
 	for name, c := range map[string]struct {
 		value func(j int) float64
@@ -81,22 +78,32 @@ func TestMixed(t *testing.T) {
 		peak  bool    // rows of one length, far from others
 		want  string
 		why   string
+		more  int // components than two
 	}{
-		"slow":  {slow, 0, false, proposal.MethodPower, "power rounds from their components follow"},
-		"steep": {func(j int) float64 { return 1 / float64(1+j) }, 0, false, proposal.MethodCovariance, "at most 1%; the last part follows"},
+		"slow":  {slow, 0, false, proposal.MethodPower, "power rounds from them follow", 0},
+		"steep": {func(j int) float64 { return 1 / float64(1+j) }, 0, false, proposal.MethodCovariance, "at most 1%; the last part follows", 0},
 		"many alike": {func(j int) float64 {
 			if j < 8 {
 				return 1
 			}
 			return 0.05
-		}, 0, false, proposal.MethodCovariance, "at most 1%; the last part follows"},
-		"one hidden above others that are alike": {func(j int) float64 { return 1 - 0.2*float64(min(j, 1)) }, 0, false, proposal.MethodPower, "power rounds from their components follow"},
-		"one apart":                              {func(j int) float64 { return 1 / (1 + float64(min(j, 1))) }, 0, false, proposal.MethodPower, "power rounds from their components follow"},
-		"long rows":                              {slow, 3, false, proposal.MethodCovariance, "long rows may differ"},
-		"rows in two kinds":                      {slow, 0, true, proposal.MethodCovariance, ": the last part follows"},
+		}, 0, false, proposal.MethodCovariance, "at most 1%; the last part follows", 0},
+		"one hidden above others that are alike": {func(j int) float64 { return 1 - 0.2*float64(min(j, 1)) }, 0, false, proposal.MethodPower, "power rounds from them follow", 0},
+		"one apart":                              {func(j int) float64 { return 1 / (1 + float64(min(j, 1))) }, 0, false, proposal.MethodPower, "power rounds from them follow", 0},
+		"two apart": {func(j int) float64 {
+			if j < 2 {
+				return 1
+			}
+			return 0.25
+		}, 0, false, proposal.MethodCovariance, "at most 1%; the last part follows", 0},
+		"five that hold much": {func(j int) float64 { return 1 / (1 + 0.018*float64(j)) }, 0, false, proposal.MethodCovariance, "of all variance, over 5.5%: the last part follows", 3},
+		"long rows":           {slow, 3, false, proposal.MethodCovariance, "long rows may differ", 0},
+		"rows in two kinds":   {slow, 0, true, proposal.MethodCovariance, ": the last part follows", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			k := 2 + c.more
+			p := mustPlan(t, mixedText(d, fmt.Sprintf("components = %d", k), `center = "public"`), 19_500, 19_500)
 			rng := rand.New(rand.NewPCG(7, 8))
 			trace := 0.0
 			for j := range d {
@@ -263,9 +270,9 @@ func TestMixedLoss(t *testing.T) {
 		tau, least, most float64
 	}{"little noise": {1e-3, 0, 5e-4}, "much": {0.1, 0.005, 0.3}, "nothing else": {50, 0.05, 1}} {
 		m := noisy(rand.New(rand.NewPCG(9, 10)), values, 0, c.tau)
-		loss, x, err := p.mixedLoss(packedRelease(m, 1, c.tau), packedRelease(m, 1, 1e3*c.tau))
-		if err != nil || len(x) != 1 || !(loss >= c.least && loss <= c.most) || math.IsNaN(loss) {
-			t.Errorf("%s: %v, %v", name, loss, err)
+		f, err := p.firstParts(packedRelease(m, 1, c.tau), packedRelease(m, 1, 1e3*c.tau))
+		if err != nil || len(f.components) != 1 || !(f.loss >= c.least && f.loss <= c.most) || math.IsNaN(f.loss) {
+			t.Errorf("%s: %v, %v", name, f.loss, err)
 		}
 	}
 }

@@ -28,9 +28,20 @@ const misread = 0.01
 
 // widerLoss times the loss that simulated studies bound is taken where rounds start at a
 // covariance's components: spectra that show the same of it may lose more than those of the family.
-const widerLoss = 1.25
+// With fewer than wideColumns one direction above many equal ones, which the parts do not show,
+// costs a study more than any of the family does.
+const (
+	widerLoss, widestLoss = 1.25, 1.75
+	wideColumns           = 128
+)
 
-func (s *Share) widen() { s.Lower = max(0, 1-widerLoss*(1-s.Lower)) }
+func (s *Share) widen(columns int) {
+	factor := widerLoss
+	if columns < wideColumns {
+		factor = widestLoss
+	}
+	s.Lower = max(0, 1-factor*(1-s.Lower))
+}
 
 // begins reads the parts of a covariance whose components a study's rounds started at: those of a
 // result that ended there, with the one that was clipped low, and in force, as the last. It returns

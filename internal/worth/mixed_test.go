@@ -242,13 +242,25 @@ func TestMixedBounds(t *testing.T) {
 		for range 40 {
 			got, out := one(), Report{}
 			out.infer(got.features, fit, rest, []int{0})
-			if out.Share.widen(); out.Share.Lower <= got.share {
+			if out.Share.widen(wideColumns); out.Share.Lower <= got.share {
 				held++
 			}
 		}
 		t.Logf("%s: the bound holds in %d of 40", name, held)
 		if held < 37 {
 			t.Errorf("%s: the bound holds in %d of 40", name, held)
+		}
+	}
+}
+
+// TestWiden: with few columns a bound allows a larger loss, and it is never below zero.
+func TestWiden(t *testing.T) {
+	for columns, want := range map[int]float64{wideColumns: 1 - 0.1*widerLoss, wideColumns - 1: 1 - 0.1*widestLoss} {
+		high, low := Share{Lower: 0.9}, Share{Lower: 0.1}
+		high.widen(columns)
+		low.widen(columns)
+		if math.Abs(high.Lower-want) > 1e-12 || low.Lower != 0 {
+			t.Errorf("%d columns: %v, %v", columns, high.Lower, low.Lower)
 		}
 	}
 }

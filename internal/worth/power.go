@@ -117,7 +117,7 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	}
 	out.infer(mine, fit, rest, rank)
 	if sky.first != nil {
-		out.Share.widen()
+		out.Share.widen(r.D)
 		out.Unfinished = false // nobody can ask for more of these rounds
 	}
 	top := 0.0
