@@ -377,16 +377,21 @@ func TestMembersOfTheFuture(t *testing.T) {
 		if one.members.has(pub) || !one.members.has(two.authority.NodeKey()) {
 			t.Fatal("the log's list")
 		}
-		old := one.members.kept
-		one.members.kept = pki.Members{Version: 0, Keys: map[string][]byte{"x": pub}}
+		keep := func(list pki.Members) (old pki.Members) {
+			one.members.mu.Lock()
+			defer one.members.mu.Unlock()
+			old, one.members.kept = one.members.kept, list
+			return old
+		}
+		old := keep(pki.Members{Version: 0, Keys: map[string][]byte{"x": pub}})
 		if one.members.has(pub) {
 			t.Error("an older list counts")
 		}
-		one.members.kept = pki.Members{Version: 1000, Keys: map[string][]byte{"x": pub}}
+		keep(pki.Members{Version: 1000, Keys: map[string][]byte{"x": pub}})
 		if !one.members.has(pub) || one.members.has(two.authority.NodeKey()) {
 			t.Error("a later list does not count")
 		}
-		one.members.kept = old
+		keep(old)
 	})
 }
 
