@@ -66,7 +66,11 @@ func dryRun(c *siteconfig.Config, spec proposal.Spec, plan *study.Plan, self int
 	if err != nil {
 		return "", figures, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	q, took, err := slowest(plan, self, exact.New(matrix), d.Workers)
+	answers := exact.New(matrix)
+	q, took, err := slowest(plan, func(ask study.Ask) error {
+		_, err := answers.Answer(plan, self, ask, d.Workers)
+		return err
+	})
 	if err != nil {
 		return "", figures, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
@@ -74,10 +78,10 @@ func dryRun(c *siteconfig.Config, spec proposal.Spec, plan *study.Plan, self int
 		plan.Queries.Left(0), q.Kind.Title(q.Of), q.Values, rows.Rows, took.Round(time.Millisecond)), figures, nil
 }
 
-// slowest answers one query of each kind of a plan, with made-up released values, and returns the
-// one that took longest. Of each kind it takes the last query, which has the most directions found
-// and gaps to fill.
-func slowest(p *study.Plan, self int, rows *exact.Rows, workers int) (most study.Query, took time.Duration, err error) {
+// slowest has one query of each kind of a plan answered, with made-up released values, and returns
+// the one that took longest. Of each kind it takes the last query, which has the most directions
+// found and gaps to fill.
+func slowest(p *study.Plan, answer func(study.Ask) error) (most study.Query, took time.Duration, err error) {
 	type kind struct{ kind, of study.Kind }
 	last := map[kind]int{}
 	for i, q := range p.Queries {
@@ -92,7 +96,7 @@ func slowest(p *study.Plan, self int, rows *exact.Rows, workers int) (most study
 			return most, 0, err
 		}
 		begun := time.Now()
-		if _, err := rows.Answer(p, self, ask, workers); err != nil {
+		if err := answer(ask); err != nil {
 			return most, 0, err
 		}
 		if spent := time.Since(begun); spent > took {

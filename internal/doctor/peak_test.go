@@ -3,27 +3,21 @@ package doctor
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
-	exact "covey/internal/answer"
-	"covey/internal/clip"
 	"covey/internal/dataset"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/test/texts"
 )
 
-// TestSlowestIsTimed: of all kinds of queries the one that takes longest is reported, by far the
-// covariance here.
+// TestSlowestIsTimed: of all kinds of queries the one that takes longest is reported, wherever in
+// the plan it is, by the bubble's clock.
 func TestSlowestIsTimed(t *testing.T) {
-	const n, d = 5_000, 800
-	text := "name = \"s\"\ndataset = \"rows\"\nepsilon = 8.0\ndelta = 1e-6\nmethod = \"covariance\"\n"
-	for j := range d {
-		text += fmt.Sprintf("[[columns]]\nname = \"c%d\"\noffset = 0.0\nscale = 1.0\n", j)
-	}
-	body, err := texts.Propose(text, n, n, n)
+	body, err := texts.Propose(texts.With(texts.Minimal, `method = "covariance"`), 1000, 1000, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,17 +25,26 @@ func TestSlowestIsTimed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, rng := make([]float64, n*d), rand.New(rand.NewPCG(1, 2))
-	for i := range values {
-		values[i] = rng.NormFloat64()
+	kinds := map[study.Kind]bool{}
+	for _, q := range p.Queries {
+		kinds[q.Kind] = true
 	}
-	m, err := clip.NewMatrix(d, values)
-	if err != nil {
-		t.Fatal(err)
+	if len(kinds) < 2 {
+		t.Fatalf("one kind of query: %v", kinds)
 	}
-	q, took, err := slowest(p, 0, exact.New(m), 1)
-	if err != nil || q.Kind != study.KindMoment || took <= 0 {
-		t.Errorf("the slowest is %s with %v, %v", q.Kind, took, err)
+	for want := range kinds {
+		synctest.Test(t, func(t *testing.T) {
+			q, took, err := slowest(p, func(ask study.Ask) error {
+				time.Sleep(time.Second)
+				if ask.Kind == want {
+					time.Sleep(time.Second)
+				}
+				return nil
+			})
+			if err != nil || q.Kind != want || took != 2*time.Second {
+				t.Errorf("the slowest is %s with %v, %v; want %s", q.Kind, took, err, want)
+			}
+		})
 	}
 }
 
