@@ -24,7 +24,7 @@ import (
 func TestHalfProposals(t *testing.T) {
 	o := newOffice(t)
 	ada, bob := o.join(pki.RoleAnalyst, "ada"), o.join(pki.RoleAnalyst, "bob")
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	const begun = maxProposing + 3
 	ended := make(chan error, begun)

@@ -57,7 +57,7 @@ func (o *office) until(t *testing.T, holds func() bool) {
 		}
 		select {
 		case <-changed:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("it did not change")
 		}
 	}
@@ -65,7 +65,7 @@ func (o *office) until(t *testing.T, holds func() bool) {
 
 // standing is the first call of every program.
 func standing(t *testing.T, conn *grpc.ClientConn) error {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err := wire.CallStanding(metadata.NewOutgoingContext(ctx, metadata.Pairs(wire.This("covey-test").Pairs()...)), conn, make([]byte, 32))
 	return err

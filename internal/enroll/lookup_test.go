@@ -57,7 +57,7 @@ func TestLookups(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	conn.Connect()
 	for state := conn.GetState(); state != connectivity.TransientFailure; state = conn.GetState() {

@@ -162,7 +162,7 @@ func TestCloseWaitsForAWriter(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("the writer and Close wait for each other")
 		}
 	}

@@ -75,8 +75,8 @@ func dial(t testing.TB, server, client *tls.Config, serve func(*tls.Conn) error)
 	t.Helper()
 	x, y := net.Pipe()
 	// Only ends a test that hangs.
-	x.SetDeadline(time.Now().Add(20 * time.Second))
-	y.SetDeadline(time.Now().Add(20 * time.Second))
+	x.SetDeadline(time.Now().Add(time.Minute))
+	y.SetDeadline(time.Now().Add(time.Minute))
 	a, b := buffer(x), buffer(y)
 	done := make(chan error, 1)
 	go func() {

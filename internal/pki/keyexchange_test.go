@@ -56,7 +56,7 @@ func speak(t *testing.T, server, client *tls.Config) (heard string, wrote []byte
 			return
 		}
 		defer raw.Close()
-		raw.SetDeadline(time.Now().Add(20 * time.Second)) // only ends a test that hangs
+		raw.SetDeadline(time.Now().Add(time.Minute)) // only ends a test that hangs
 		c := tls.Server(raw, server)
 		err = c.Handshake()
 		text, _ := io.ReadAll(c)
@@ -67,7 +67,7 @@ func speak(t *testing.T, server, client *tls.Config) (heard string, wrote []byte
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw.SetDeadline(time.Now().Add(20 * time.Second))
+	raw.SetDeadline(time.Now().Add(time.Minute))
 	r := &recorded{Conn: raw}
 	c := tls.Client(r, client)
 	if clientErr = c.Handshake(); clientErr == nil {

@@ -151,7 +151,7 @@ func (s *Server) Invite(t *testing.T, change func(*pki.Join)) []byte {
 
 // Bounded ends a test that waits for what does not come.
 func Bounded(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -226,7 +226,9 @@ set time_zone = '+00:00'; insert into pins values (1, 0.1, 0.1, 2.5, '', 1844674
 			"by zero, inside": {"select e as a from t where id < 5 or 1 / (id - 50) > 9 order by id", "", "error 1365 (a division by zero)"},
 		} {
 			s := source(c.sql)
-			s.Query.Timeout = 300 * time.Millisecond
+			if name == "too slow" { // the others end by themselves
+				s.Query.Timeout = 300 * time.Millisecond
+			}
 			missing := dataset.MissingError
 			r, err := dataset.Read(s, dataset.Request{Columns: column("a"), Unit: c.unit, Missing: missing}, dataset.ReadOptions{})
 			if _, ok := errors.AsType[*dataset.Error](err); !ok || r != nil || !strings.Contains(err.Error(), c.want) {
