@@ -218,7 +218,14 @@ func (l *listener) Close() error {
 	}
 	l.n.mu.Unlock()
 	l.end()
-	return nil
+	for { // Dial finds it no more
+		select {
+		case c := <-l.conns: // nobody accepts it: the kernel resets such too
+			c.reset()
+		default:
+			return nil
+		}
+	}
 }
 
 func (l *listener) Addr() net.Addr { return address(l.address) }
