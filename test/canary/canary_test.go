@@ -236,7 +236,7 @@ func canary(t *testing.T, edits []edit, modes ...string) (f *fleet, k *known, le
 	took("memory searched")
 	f.said["traces"] = f.traces()
 	for _, p := range f.All() { // ends in order: what is written at the end is searched too
-		if err := p.Stop(os.Interrupt, 20*time.Second); err != nil {
+		if err := p.Stop(os.Interrupt, time.Minute); err != nil {
 			t.Error(err)
 		}
 	}

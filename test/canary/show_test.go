@@ -128,7 +128,7 @@ func (f *fleet) look(digest string) {
 		f.said[where] = append(f.said[where], body...)
 	}
 	unix := func(socket string) *http.Client {
-		return &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", socket)
 		}}}
 	}

@@ -219,7 +219,7 @@ func metrics(p *proc) (map[string]float64, error) {
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	}
 	// A connection of its own each time: none stays open in what is measured.
-	client := http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: network.DialIn(p.Netns)}}
+	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, DialContext: network.DialIn(p.Netns)}}
 	reply, err := client.Do(request)
 	if err != nil {
 		return nil, err
