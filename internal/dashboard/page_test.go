@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -23,6 +22,7 @@ import (
 	"covey/internal/result"
 	"covey/internal/round"
 	"covey/test/fed"
+	"covey/test/lines"
 )
 
 // get fetches a path of a node's dashboard with its token.
@@ -48,7 +48,7 @@ func TestPageOfAStudy(t *testing.T) {
 	if code, text := f.get(leader, "/"); code != http.StatusOK || !strings.Contains(text, "No study yet") {
 		t.Errorf("before a study: %d", code)
 	}
-	seen := newStream(f, leader)
+	seen, stop := f.stream(leader)
 	digest := f.Propose(spec("vitals", 50*time.Millisecond))
 	refused := f.Propose(func() proposal.Spec { s := spec("too-much", time.Second); s.Epsilon = 5; return s }())
 	f.Await("a refusal", func() bool { return len(leader.Node().Coordinator.View(refused).Waiting) == len(siteNames) })
@@ -140,11 +140,12 @@ func TestPageOfAStudy(t *testing.T) {
 	}
 
 	// No page, stream, metric or log line holds a value of any site's rows, a token or a path.
-	events := seen.stop()
-	if strings.Count(events, "event: page") < 3 || !strings.Contains(events, "17 of 17 queries") {
-		t.Errorf("the stream had %d pages", strings.Count(events, "event: page"))
+	seen.Wait(t, "17 of 17 queries") // a stream looks later than a page that is asked for
+	stop()
+	if n := seen.Count("event: page"); n < 3 {
+		t.Errorf("the stream had %d pages", n)
 	}
-	shown := list + text + metrics + events
+	shown := list + text + metrics + seen.String()
 	for _, secret := range []string{canary, f.token(), "PRIVATE KEY"} {
 		if strings.Contains(shown+f.logs.String(), secret) {
 			t.Errorf("what is shown or logged holds %q", secret[:7])
@@ -180,34 +181,22 @@ func TestPageOfNoise(t *testing.T) {
 	}
 }
 
-// reading is an open stream of events.
-type reading struct {
-	cancel context.CancelFunc
-	text   chan string
-}
-
-func newStream(f *federation, n *fed.Part) *reading {
+// stream opens a coordinator's events. stop ends them, and returns when all is in what was read.
+func (f *federation) stream(n *fed.Part) (read *lines.Log, stop func()) {
+	f.T.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, err := http.NewRequestWithContext(ctx, "GET", url(n)+"/events", nil)
 	f.Must(err)
 	r.Header.Set("Authorization", "Bearer "+f.token())
 	answer, err := http.DefaultClient.Do(r)
 	f.Must(err)
-	out := &reading{cancel, make(chan string, 1)}
+	read, ended := &lines.Log{}, make(chan struct{})
 	go func() {
+		defer close(ended)
 		defer answer.Body.Close()
-		var text strings.Builder
-		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-			text.WriteString(lines.Text() + "\n")
-		}
-		out.text <- text.String()
+		io.Copy(read, answer.Body)
 	}()
-	return out
-}
-
-func (r *reading) stop() string {
-	r.cancel()
-	return <-r.text
+	return read, func() { cancel(); <-ended }
 }
 
 // TestPeopleAtEveryPage: a token that the leader made logs in at every coordinator's page, each by
