@@ -52,7 +52,7 @@ func astray(p *study.Plan, r *result.Result, theta, tau float64) string {
 			return shortWhy
 		}
 	}
-	if along(p, r) {
+	if along(r) {
 		return alongWhy
 	}
 	return ""
@@ -97,7 +97,7 @@ func nearby(p *study.Plan, r *result.Result) (share, noise float64) {
 // along reports whether more rows lie near the span that rounds ask about than of elliptical rows
 // of the same mean squared score: rows that are alike have one score. It takes the last two
 // histograms of scores together.
-func along(p *study.Plan, r *result.Result) bool {
+func along(r *result.Result) bool {
 	var bins [alongBins]struct{ more, variance float64 }
 	k, taken := float64(r.K), 0
 	for i := len(r.Releases) - 1; i > 0 && taken < 2; i-- {

@@ -110,7 +110,7 @@ func TestRowsOfOneDirection(t *testing.T) {
 			}
 			r.Releases = append(r.Releases, noised, step)
 		}
-		if along(p, r) != alike {
+		if along(r) != alike {
 			wrong++
 			t.Logf("spectrum %.3g, a fifth alike %v: seen otherwise", lambda, alike)
 		}

@@ -44,7 +44,7 @@ func init() {
 		{"worth: a median in one bin is nowhere", 0, []edit{{"internal/worth/tails.go", "if edge == 0 && below <= 0.5-middle {", "if false {"}}, in("worth", "TestHeavyTailsHaveNoBound"), killer{}},
 		{"worth: rows of a kind beyond the clip are not seen", 0, []edit{{"internal/worth/alarm.go", "if study.BinEdge(at-1) >= r.Radius &&", "if false &&"}}, in("worth", "TestHiddenRows"), killer{}},
 		{"worth: any peak beyond the clip is another kind", 0, []edit{{"internal/worth/alarm.go", "min(highest, count) >= max(0, lowest)+enough", "count >= max(0, lowest)+enough"}}, in("worth", "TestHiddenRows"), killer{}},
-		{"worth: rows with heavy tails count as normal ones", 0, []edit{{"internal/worth/kurtosis.go", "second > 0 && ratio > most", "second < 0 && ratio > most"}}, in("worth", "TestLongTails"), killer{}},
+		{"worth: rows with heavy tails count as normal ones", 0, []edit{{"internal/worth/tails.go", "second > 0 && ratio > most", "second < 0 && ratio > most"}}, in("worth", "TestLongTails"), killer{}},
 		{"worth: correlations of rows with heavy tails count as normal ones' do", 0, []edit{{"internal/worth/covariance.go", "a.n /= longTails(p, r, a.xi)\n\tif", "if"}}, in("worth", "TestLongTailsCount"), killer{}},
 		{"worth: what the clip turned in correlations is not counted", 0, []edit{{"internal/worth/covariance.go", " + turn*turn)", " + 0*turn)"}}, in("worth", "TestClipTurnsCorrelations"), killer{}},
 		{"worth: ties of correlations are bounded by the mean gap", 0, []edit{
