@@ -124,7 +124,7 @@ func init() {
 			{"internal/worth/astray.go", "> part+math.Sqrt(square) {", "> part+math.Sqrt(square)+k {"},
 		}, in("simulate", "TestShortRowsOnTheSphere"), killer{}},
 		{"worth: rows of one direction have a bound", 0, []edit{
-			{"internal/worth/astray.go", "if along(r) {", "if false && along(p, r) {"},
+			{"internal/worth/astray.go", "if along(r) {", "if false && along(r) {"},
 		}, in("simulate", "TestShortRowsOnTheSphere"), killer{}},
 		{"worth: shares of rows that were all clipped are shown", 0, []edit{
 			{"internal/worth/shown.go", "case out.Uncalibrated == beyondWhy, ", "case "},
