@@ -106,7 +106,7 @@ func TestUnreadVarianceIsNotKnown(t *testing.T) {
 			(r.TotalVariance > 0) != known || (r.VarianceNote == VarianceUnread) == known {
 			t.Errorf("%q is lost: %v, %v of %v, first loading %d, %q", lost, r.ExplainedVariance, r.VarianceRatio, r.TotalVariance, first, r.VarianceNote)
 		}
-		if len(r.Pictures) != 1 || strings.Contains(r.PictureNote, "deviations of the released variance") != known || strings.Contains(r.PictureNote, "variance is not known") == known {
+		if len(r.Pictures) != 1 || strings.Contains(r.PictureNote, "deviations of the released variance, or of twice its noise where that is more") != known || strings.Contains(r.PictureNote, "variance is not known") == known {
 			t.Errorf("%q is lost: %q", lost, r.PictureNote)
 		}
 	}

@@ -75,7 +75,7 @@ func (r *Result) picture(p *study.Plan, releases []study.Release, unit float64) 
 // pictureNote says what pictures show and what they do not; unread reports whether the variance
 // that edges are made of is not known.
 func pictureNote(s proposal.Spec, unread bool) string {
-	edges := fmt.Sprintf("edges are within %d deviations of the released variance", study.PictureReach)
+	edges := fmt.Sprintf("edges are within %d deviations of the released variance, or of twice its noise where that is more", study.PictureReach)
 	if unread {
 		edges = "edges do not show how large scores are, since the variance is not known"
 	}
