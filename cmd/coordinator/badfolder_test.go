@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -11,7 +12,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"covey/internal/node"
 	"covey/internal/replica"
 	"covey/test/command"
 )
@@ -93,6 +96,55 @@ func TestBadFolder(t *testing.T) {
 		})
 	}
 	t.Logf("figure: %d bad inputs: data folders of a coordinator", len(badFolders))
+}
+
+// TestLostLog: the exit status is 2 of a log that another start would find as it is: for that,
+// systemd does not try again.
+func TestLostLog(t *testing.T) {
+	dir := t.TempDir()
+	hub := filepath.Join(dir, "hub")
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"init", hub, "--listen", "127.0.0.1:0", "--address", "localhost:7443"}, &out, &errs); code != 0 {
+		t.Fatal(errs.String())
+	}
+	log := filepath.Join(hub, "raft", "raft.db")
+	started := func(name string) []byte {
+		n, err := node.Open(hub, node.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		ran := make(chan error, 1)
+		go func() { ran <- n.Run(ctx) }()
+		if _, err := n.Coordinator.Invite(name, nil, time.Hour); err != nil {
+			t.Error(err)
+		}
+		end()
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	older := started("north")
+	newer := started("south")
+	for _, c := range []struct {
+		log  []byte
+		says string
+	}{
+		{older, "an older copy is in its place"}, {newer[:len(newer)/16], "cut short"}, {[]byte(strings.Repeat("log", len(newer)/3)), "damaged"}, {nil, "the log was lost"},
+	} {
+		if err := os.WriteFile(log, c.log, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		errs.Reset()
+		if code := run(t.Context(), []string{"serve", "--data", hub}, &out, &errs); code != 2 || !strings.Contains(errs.String(), c.says) {
+			t.Errorf("%d, want 2 and %q:\n%s", code, c.says, errs.String())
+		}
+	}
 }
 
 // TestFolderOfAnother: a file of the folder that may not be used is said with what to do about it,

@@ -67,5 +67,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func badInput(err error) bool {
 	return shared.Is[*proposal.FieldError](err) || shared.Is[*noise.ParameterError](err) || shared.Is[*membership.JoinError](err) ||
 		shared.Is[*pki.NameError](err) || shared.Is[*people.Error](err) || shared.Is[*pki.ExistsError](err) || shared.Is[*pki.HostError](err) || shared.Is[*pki.FileError](err) ||
-		shared.Is[*pki.ModeError](err) || shared.Is[*pki.JoinError](err) || shared.Is[*pki.ExpiredError](err) || shared.Is[*node.ConfigError](err)
+		shared.Is[*pki.ModeError](err) || shared.Is[*pki.JoinError](err) || shared.Is[*pki.ExpiredError](err) || shared.Is[*node.ConfigError](err) ||
+		shared.Is[*node.LostLogError](err)
 }

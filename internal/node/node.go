@@ -120,9 +120,13 @@ func (o *Options) setDefaults() {
 	}
 }
 
+// LostLogError is of a log that only people can bring back.
+type LostLogError = replica.LostError
+
 // Open opens a data folder's log; it listens already. A coordinator that is alone
 // leads when Open returns; others lead when they are elected, while Run runs.
-// Errors: *ConfigError, internal/pki's, replica.ErrLocked, *replica.StoreError, or of listening.
+// Errors: *ConfigError, internal/pki's, replica.ErrLocked, *replica.StoreError and within it
+// *LostLogError, or of listening.
 func Open(dir string, o Options) (_ *Node, err error) {
 	o.setDefaults()
 	n := &Node{options: o, log: o.Logger, now: o.Now}

@@ -40,7 +40,7 @@ func cutShort(path string) error {
 	}
 	info, err := f.Stat() // after the pages were read
 	if err == nil && uint64(info.Size()) < needs {
-		err = fmt.Errorf("the database was cut short, to %d bytes of %d: was the disk full while it was copied? Restore the whole data folder again, with more room; or if other coordinators run, remove this one there and add one under a new name", info.Size(), needs)
+		err = &LostError{fmt.Errorf("the database was cut short, to %d bytes of %d: was the disk full while it was copied? Restore the whole data folder again, with more room; or if other coordinators run, remove this one there and add one under a new name", info.Size(), needs)}
 	}
 	return err
 }

@@ -7,6 +7,14 @@ import (
 	"github.com/hashicorp/raft"
 )
 
+// LostError is why a log cannot be begun with, where the next try would find the same: somebody
+// restores the folder, or another coordinator takes this one's place.
+type LostError struct{ Err error }
+
+func (e *LostError) Error() string { return e.Err.Error() }
+
+func (e *LostError) Unwrap() error { return e.Err }
+
 var begunKey = []byte("covey/begun")
 
 // begun marks the log as in use before anything else is written. A log without
@@ -27,7 +35,7 @@ func begun(st *store, snaps *snapshots) error {
 	}
 	if v != 1 {
 		if len(all) > 0 || st.mark.found > 0 {
-			return st.set("started", errors.New("raft.db is new, and raft/ has files of an earlier one: the log was lost: restore the whole data folder from a backup; or if other coordinators run, remove this one there and add one under a new name"))
+			return st.set("started", &LostError{errors.New("raft.db is new, and raft/ has files of an earlier one: the log was lost: restore the whole data folder from a backup; or if other coordinators run, remove this one there and add one under a new name")})
 		}
 		return st.SetUint64(begunKey, 1)
 	}
@@ -39,7 +47,7 @@ func begun(st *store, snaps *snapshots) error {
 		end = max(end, all[0].Index)
 	}
 	if end < st.mark.found {
-		return st.set("started", olderLog{end, st.mark.found})
+		return st.set("started", &LostError{olderLog{end, st.mark.found}})
 	}
 	return nil
 }

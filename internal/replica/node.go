@@ -91,7 +91,8 @@ type Node struct {
 // Open starts the node in dir/raft (0700), making it and a cluster of one if
 // there is none. m must be empty. If the cluster is this node alone, Open returns once
 // it leads and everything committed has been applied to m; else at once, and
-// LeaderCh says when this node leads. Errors: ErrLocked, *StoreError.
+// LeaderCh says when this node leads. Errors: ErrLocked, *StoreError, which has a *LostError within
+// where only people can help.
 func Open(dir string, m Machine, opts Options) (*Node, error) {
 	path := filepath.Join(dir, "raft")
 	if err := os.MkdirAll(path, 0o700); err != nil {
@@ -137,7 +138,7 @@ func removeCutShort(dir string) error {
 func openBolt(path string) (db *raftboltdb.BoltStore, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			db, err = nil, &StoreError{Op: "opened raft.db", Err: fmt.Errorf("the database is damaged: %v", p)}
+			db, err = nil, &StoreError{Op: "opened raft.db", Err: &LostError{fmt.Errorf("the database is damaged: %v", p)}}
 		}
 	}()
 	if err := cutShort(path); err != nil {
@@ -147,6 +148,8 @@ func openBolt(path string) (db *raftboltdb.BoltStore, err error) {
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, ErrLocked
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrChecksum):
+		return nil, &StoreError{Op: "opened raft.db", Err: &LostError{fmt.Errorf("the database is damaged: %w", err)}}
 	case err != nil:
 		return nil, &StoreError{Op: "opened raft.db", Err: err}
 	}
@@ -221,7 +224,7 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots, place
 		defer close(started)
 		defer func() {
 			if p := recover(); p != nil { // a log with a gap, as after a lost snapshot
-				err = n.latch.set("started", fmt.Errorf("its log is damaged: %v", p))
+				err = n.latch.set("started", &LostError{fmt.Errorf("its log is damaged: %v", p)})
 			}
 		}()
 		one := raft.Configuration{Servers: []raft.Server{{Suffrage: raft.Voter, ID: c.LocalID, Address: addr}}}

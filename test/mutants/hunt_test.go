@@ -133,7 +133,7 @@ func init() {
 			{"internal/membership/node.go", "case invite.Node != e.Node || e.Node == \"\":", "case invite.Node != e.Node:"},
 		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
 		{"a panic of raft.db's is no error of the store", 0, []edit{
-			{"internal/replica/node.go", "err = nil, &StoreError{Op: \"opened raft.db\", Err: fmt.Errorf(\"the database is damaged: %v\", p)}", "err = nil, fmt.Errorf(\"x\")"},
+			{"internal/replica/node.go", "err = nil, &StoreError{Op: \"opened raft.db\", Err: &LostError{fmt.Errorf(\"the database is damaged: %v\", p)}}", "err = nil, fmt.Errorf(\"x\")"},
 		}, in("replica", "TestDamagedPages"), killer{}},
 		{"a snapshot is cancelled after it was closed", 0, []edit{
 			{"internal/replica/store.go", "func (k *snapshotSink) Cancel() error {\n\tif k.done {\n\t\treturn nil\n\t}", "func (k *snapshotSink) Cancel() error {"},
