@@ -23,7 +23,7 @@ var (
 	mLinked     = describe("linked", "1 while linked to a coordinator.")
 	mSafe       = describe("link_quantum_safe", "1 while that link is quantum-safe.")
 	mEnd        = describe("certificate_end_timestamp_seconds", "End of the site's certificate.")
-	mClock      = describe("clock_ahead_seconds", "By how much this machine's clock is ahead of the coordinator's; less than 0 if behind.")
+	mClock      = describe("clock_ahead_seconds", "By how much this machine's clock is ahead of the coordinator's, once a link has told; less than 0 if behind.")
 	mPending    = describe("studies_pending", "Proposals that await the site's operator.")
 	mApproved   = describe("studies_approved", "Approved studies that are not over.")
 	mBudget     = describe("population_rho", "ρ of a population's budget: cap, spent, reserved, left.", "population", "what")
@@ -69,7 +69,9 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		gauge(mLinked, linked)
 		gauge(mSafe, safe)
 		gauge(mEnd, float64(s.Expires.Unix()))
-		gauge(mClock, float64(s.ClockAhead))
+		if s.ClockAhead != nil {
+			gauge(mClock, float64(*s.ClockAhead))
+		}
 		gauge(mPending, float64(s.Pending))
 		gauge(mApproved, float64(s.Approved))
 	}

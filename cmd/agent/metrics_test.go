@@ -20,13 +20,20 @@ import (
 )
 
 // quiet is an agent as the metrics see it.
-type quiet struct{ broken, safe bool }
+type quiet struct {
+	broken, safe bool
+	unknown      bool // the coordinator's clock
+}
 
 func (q quiet) Status() (agent.Status, error) {
 	if q.broken {
 		return agent.Status{}, errors.New("the disk failed")
 	}
-	return agent.Status{Site: "bay", Linked: true, KeyExchange: pki.KeyExchange{Group: "X25519MLKEM768", QuantumSafe: q.safe}, Expires: time.Unix(1_800_000_000, 0), ClockAhead: -400, Pending: 2, Approved: 1}, nil
+	ahead := new(int64(-400))
+	if q.unknown {
+		ahead = nil
+	}
+	return agent.Status{Site: "bay", Linked: true, KeyExchange: pki.KeyExchange{Group: "X25519MLKEM768", QuantumSafe: q.safe}, Expires: time.Unix(1_800_000_000, 0), ClockAhead: ahead, Pending: 2, Approved: 1}, nil
 }
 
 func (quiet) Ledger() agent.LedgerReply {
@@ -72,6 +79,9 @@ func TestMetrics(t *testing.T) {
 	}
 	if _, text := scrape(metricsHandler(quiet{safe: true}, nil), "localhost", "/metrics"); !strings.Contains(text, "covey_agent_link_quantum_safe 1\n") {
 		t.Error("a quantum-safe link is not counted as one")
+	}
+	if _, text := scrape(metricsHandler(quiet{unknown: true}, nil), "localhost", "/metrics"); strings.Contains(text, "clock_ahead") || !strings.Contains(text, "covey_agent_linked 1\n") {
+		t.Error("a clock that nobody compared is said to be right")
 	}
 	if code, text := scrape(metricsHandler(quiet{broken: true}, nil), "localhost", "/metrics"); code != http.StatusOK || strings.Contains(text, "covey_agent_linked") {
 		t.Errorf("without a status: %d", code)

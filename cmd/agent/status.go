@@ -38,8 +38,10 @@ func printStatus(w io.Writer, s agent.Status) {
 		} else {
 			line("certificate\tends %s, %s left", s.Expires.Format(time.DateOnly), frame.Count(s.DaysLeft, "day", "days"))
 		}
-		if apart := time.Duration(s.ClockAhead) * time.Second; apart.Abs() > agent.MaxSkew {
-			line("clock\t%s: set the wrong one, or proposals and approvals end too early or too late", clocks(apart))
+		if s.ClockAhead != nil {
+			if apart := time.Duration(*s.ClockAhead) * time.Second; apart.Abs() > agent.MaxSkew {
+				line("clock\t%s: set the wrong one, or proposals and approvals end too early or too late", clocks(apart))
+			}
 		}
 		line("studies\t%d await you, %d approved", s.Pending, s.Approved)
 	})

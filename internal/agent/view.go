@@ -38,10 +38,10 @@ type Status struct {
 	Expires     time.Time       `json:"certificate_expires"`
 	DaysLeft    int             `json:"certificate_days_left"`
 	// ClockAhead is by how many seconds this machine's clock is ahead of the coordinator's, which
-	// told it last; 0 if it has told none in this run.
-	ClockAhead int64 `json:"clock_ahead_seconds"`
-	Pending    int   `json:"pending"` // proposals that await the operator
-	Approved   int   `json:"approved"`
+	// told it last; nil if none was told in this run: a clock that is wrong enough allows no link.
+	ClockAhead *int64 `json:"clock_ahead_seconds,omitempty"`
+	Pending    int    `json:"pending"` // proposals that await the operator
+	Approved   int    `json:"approved"`
 	// Datasets are those that the site offers, and those of studies under way.
 	Datasets []holding.Status `json:"datasets,omitempty"`
 	Chain    chainwatch.View  `json:"chain,omitzero"`
@@ -61,7 +61,9 @@ func (vs *Views) Status() (Status, error) {
 		Expires: leaf.NotAfter, DaysLeft: pki.Expiry(leaf, vs.a.now()), Pending: len(pending), Approved: len(vs.a.ledger.Active()), Datasets: datasets}
 	link := vs.a.uplink.Stands()
 	s.Linked, s.Coordinator, s.KeyExchange, s.LinkError = link.Linked, link.Address, link.KeyExchange, enroll.Plain(link.Err)
-	s.ClockAhead = int64(link.Ahead.Round(time.Second) / time.Second)
+	if link.Compared {
+		s.ClockAhead = new(int64(link.Ahead.Round(time.Second) / time.Second))
+	}
 	s.Chain, err = vs.a.Chain.View()
 	return s, err
 }

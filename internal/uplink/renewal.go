@@ -124,11 +124,8 @@ func (u *Uplink) compareClocks(theirs time.Time) {
 }
 
 // ahead is Standing.Ahead: what the coordinator said goes on by a clock that nobody sets, so that
-// this one shows as wrong as soon as it is. Called with mu held.
+// this one shows as wrong as soon as it is. Called with mu held, once theirs is known.
 func (u *Uplink) ahead() time.Duration {
-	if u.theirs.IsZero() {
-		return 0
-	}
 	return u.o.Now().Sub(u.theirs.Add(time.Since(u.told)))
 }
 

@@ -71,9 +71,10 @@ type Standing struct {
 	Address     string          // linked to, or tried, where Err is from
 	KeyExchange pki.KeyExchange // of the link
 	Err         error           // of the last try that tells most, where there is no link
-	// Ahead is how far this machine's clock is ahead of the coordinator's, where that was told in
-	// this run: less than 0 if it is behind.
-	Ahead time.Duration
+	// Compared says whether a coordinator told its clock in this run. Ahead is how far this
+	// machine's is ahead of it since: less than 0 if it is behind.
+	Compared bool
+	Ahead    time.Duration
 }
 
 // New returns an Uplink that has no link until Stay is called.
@@ -108,7 +109,9 @@ func (u *Uplink) Stands() Standing {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	s := u.stands
-	s.Ahead = u.ahead()
+	if s.Compared = !u.theirs.IsZero(); s.Compared {
+		s.Ahead = u.ahead()
+	}
 	return s
 }
 
