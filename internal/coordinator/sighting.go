@@ -23,9 +23,9 @@ func (m *leader) sighted(site string, l *link) {
 	m.sightings[site] = s
 }
 
-// ended notes the certificate that a site was refused with, as this coordinator may have been
-// started since the site's last link: only then is it known that the site must join again. One that
-// another caller has a copy of says nothing that is not so, as a later one that is known stays.
+// ended notes the certificate that a site was refused with: a coordinator that was started since
+// the site's last link would not know that the site must join again. Another caller can show a copy
+// of an old one, which changes nothing where a later one is known.
 func (c *Coordinator) ended(leaf *x509.Certificate) {
 	role, site, err := pki.RoleOf(leaf)
 	if err != nil || role != pki.RoleSite {

@@ -1,31 +1,39 @@
 package name
 
 import (
+	"fmt"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
 )
 
-// MostMarks is how many marks one letter may carry: no language in use has more, and a stack of
-// them is drawn over the lines above and below, which another party wrote.
+// MostMarks is how many marks one letter may carry: everyday writing has no more in any language,
+// and a stack of them is drawn over the lines above and below, which another party wrote.
 const MostMarks = 4
 
 // Readable reports whether people see a text as it is on one line: it is UTF-8, each of its
 // characters is printed as itself, and no letter carries a stack of marks.
-func Readable(s string) bool {
+func Readable(s string) bool { return Fault(s) == "" }
+
+// Fault is why a text is not [Readable], with the character, which nobody sees; empty of one that
+// is.
+func Fault(s string) string {
 	marks := 0
 	for _, r := range s {
-		if r == utf8.RuneError || !Shows(r) { // U+FFFD stands for bytes that are not UTF-8, too
-			return false
+		switch {
+		case r == '\n':
+			return "holds a line end"
+		case r == utf8.RuneError || !Shows(r): // U+FFFD stands for bytes that are not UTF-8, too
+			return fmt.Sprintf("holds the unprintable character %U", r)
 		}
 		if marks++; !Mark(r) {
 			marks = 0
 		}
 		if marks > MostMarks {
-			return false
+			return fmt.Sprintf("holds more than %d marks on a letter", MostMarks)
 		}
 	}
-	return true
+	return ""
 }
 
 // Shows reports whether a rune is printed as itself. Unicode has letters, marks and a symbol that

@@ -91,8 +91,8 @@ func validWords(field, text string, most int) error {
 	if n := utf8.RuneCountInString(text); n > most {
 		return FieldErrorf(field, "at most %d characters, got %d", most, n)
 	}
-	if !name.Readable(text) {
-		return FieldErrorf(field, "holds a character that is not printed as itself, a line end, or more than four marks on a letter")
+	if why := name.Fault(text); why != "" {
+		return FieldErrorf(field, "%s", why)
 	}
 	return nil
 }

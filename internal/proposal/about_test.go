@@ -31,7 +31,7 @@ func TestWordsOfProposers(t *testing.T) {
 	}
 	for _, c := range [][3]string{
 		{`purpose = "` + strings.Repeat("é", maxAbout+1) + `"`, "", "about.purpose: at most 500 characters, got 501"},
-		{`contact = "a\nb"`, "", "about.contact: holds a character that is not printed"},
+		{`contact = "a\nb"`, "", "about.contact: holds a line end"},
 		{`ethics = "a\u001b[2Jb"`, "", "about.ethics: holds"},
 		{`ethics = "a\u202Eb"`, "", "about.ethics: holds"},   // right-to-left override
 		{`purpose = "a\u2066b"`, "", "about.purpose: holds"}, // isolate

@@ -427,8 +427,8 @@ func validText(field, v string) error {
 	if len(v) > 200 {
 		return FieldErrorf(field, "at most 200 bytes, got %d", len(v))
 	}
-	if !name.Readable(v) {
-		return FieldErrorf(field, "holds an unprintable character, or more than four marks on a letter")
+	if why := name.Fault(v); why != "" {
+		return FieldErrorf(field, "%s", why)
 	}
 	return nil
 }

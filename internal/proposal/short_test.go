@@ -132,7 +132,7 @@ func TestShortFormPlaces(t *testing.T) {
 		"columns = [\"a\"]\n[defaults]\nscale=1\nname='x'\n":                                   "line 8: defaults.name: is each column's own",
 		"columns = [\"a\"]\n[[columns]]\nname='b'\n":                                           "line 6",
 		"columns = [\"a0..a99999\", \"b1\"]\n":                                                 "line 5: columns[1]: more columns than a study may have, which are 100000",
-		"columns = [\"a\"]\n[defaults]\nscale=1\n[about]\npurpose='a\\nb'\nethics=\"a\\nb\"\n": "line 10: about.ethics: holds a character",
+		"columns = [\"a\"]\n[defaults]\nscale=1\n[about]\npurpose='a\\nb'\nethics=\"a\\nb\"\n": "line 10: about.ethics: holds a line end",
 	} {
 		if _, err := ParseSpec([]byte(shortHead + text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

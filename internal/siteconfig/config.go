@@ -368,8 +368,9 @@ func checkText(v string) error {
 		return errors.New("must be given")
 	case len(v) > 200:
 		return fmt.Errorf("at most 200 bytes, got %d", len(v))
-	case !name.Readable(v):
-		return errors.New("holds an unprintable character, or more than four marks on a letter")
+	}
+	if why := name.Fault(v); why != "" {
+		return errors.New(why)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func TestConfigIsStrict(t *testing.T) {
 		{"too many workers", `name = "rows"`, "name = \"rows\"\nworkers = 1025", "dataset[0].workers", "0..1024"},
 		{"a long name", `name = "rows"`, `name = "` + strings.Repeat("r", 201) + `"`, "dataset[0].name", "200"},
 		{"a name with DEL", `name = "rows"`, `name = "ro\u007fws"`, "dataset[0].name", "unprintable"},
-		{"a name with a wide space", `name = "rows"`, `name = "ro\u00a0ws"`, "dataset[0].name", "unprintable"},
+		{"a name with a wide space", `name = "rows"`, `name = "ro\u00a0ws"`, "dataset[0].name", "unprintable character U+00A0"},
 		{"a name of no text", `name = "rows"`, `name = "ro\uFFFDws"`, "dataset[0].name", "unprintable"},
 		{"a query for less than a second", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\"\nquery_timeout = \"999ms\"", "dataset[0].query_timeout", "1s..24h"},
 		{"a query for more than a day", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\"\nquery_timeout = \"24h1s\"", "dataset[0].query_timeout", "1s..24h"},
