@@ -28,7 +28,8 @@ func TestDivergedMachineEndsTheNode(t *testing.T) {
 	apply(t, n, "an entry")
 	n.Apply(t.Context(), []byte("of another past"))
 	for name, err := range map[string]error{"Failed": <-n.Failed(), "Barrier": n.Barrier(t.Context())} {
-		if _, failed := errors.AsType[*StoreError](err); !failed || !errors.Is(err, diverged{}) {
+		_, failed := errors.AsType[*StoreError](err)
+		if _, lost := errors.AsType[*LostError](err); !failed || !lost || !errors.Is(err, diverged{}) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -55,8 +55,8 @@ func (f *machine) Apply(l *raft.Log) any {
 	f.mark.applied(l.Index)
 	f.index = l.Index
 	answer := f.m.Apply(l.Data)
-	if err, ok := answer.(divergence); ok {
-		f.set("followed the leader", err)
+	if err, ok := answer.(divergence); ok { // and so at each start: the entry is in the log
+		f.set("followed the leader", &LostError{err})
 	}
 	return answer
 }
