@@ -169,17 +169,23 @@ func TestHeader(t *testing.T) {
 		"":                         "the first line is empty",
 		"\na,b\n":                  "the first line is empty",
 		"\xff\xfea\x00":            "UTF-16",
-		"PK\x03\x04\x14":           "ZIP archive, such as a workbook",
+		"PK\x03\x04\x14":           "ZIP archive and no text: of a workbook save",
 		"\x1f\x8b\x08\x00":         "compressed with gzip",
 		"\x93NUMPY\x01":            "NumPy matrix",
 		"PAR1\x15":                 "Parquet file",
 		"age,bmi\r1,2\r":           "carriage return alone",
+		"\"age\"\r\"1\"\r":         "carriage return alone",
 		"gr\xf6\xdfe,b\n":          "not UTF-8",
 		"a,b,a\n":                  `"a" twice`,
 		strings.Repeat("a", 5<<20): "longer than",
 	} {
 		if _, err := Header(strings.NewReader(header), "f"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", header, err, want)
+		}
+	}
+	for header, want := range map[string]int{"PAR1,PAR2\n": 2, "PAR1\nage": 1, "PAR10;age\r\n": 2, "\"a\r\",b\n": 1} {
+		if d, err := Header(strings.NewReader(header), "f"); err != nil || len(d.Columns) != want {
+			t.Errorf("%q: %+v, %v", header, d.Columns, err)
 		}
 	}
 	if d, err := Header(strings.NewReader("a;b;c\n"), "f"); err != nil || len(d.Columns) != 3 || !strings.Contains(strings.Join(d.Notes, ""), "semicolons") {
@@ -265,7 +271,7 @@ func TestDictionary(t *testing.T) {
 		"a,b\n1,2\n":                `no column of names, such as "name"`,
 		"name,unit\nage,y\nage,z\n": `line 3: "age" is also on line 2`,
 		"name\n\xff\n":              "not UTF-8",
-		"PK\x03\x04\x14":            "ZIP archive, such as a workbook",
+		"PK\x03\x04\x14":            "ZIP archive and no text: of a workbook save",
 	} {
 		if _, err := Dictionary(strings.NewReader(text), "f"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

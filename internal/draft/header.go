@@ -133,6 +133,7 @@ func firstLine(r io.Reader) ([]byte, error) {
 		if n == 1 {
 			b := one[0]
 			ends := b == '\n' || b == '\r' || slices.Contains(commas, rune(b))
+			ended := !within && len(line) > 0 && line[len(line)-1] == '\r'
 			switch {
 			case within:
 				within, closed = b != '"', b == '"'
@@ -146,7 +147,7 @@ func firstLine(r io.Reader) ([]byte, error) {
 			if b == '\n' && !within {
 				break
 			}
-			if len(line) > 0 && line[len(line)-1] == '\r' && !within {
+			if ended {
 				return nil, errors.New("lines end with a carriage return alone: save the file with LF or CRLF line ends")
 			}
 			line = append(line, b)
@@ -172,13 +173,17 @@ func firstLine(r io.Reader) ([]byte, error) {
 	return text(line)
 }
 
-// noText says of a file's beginning what else it is than text.
+// byHand is what helps where a file has names of columns that are not read here.
+const byHand = "write the names of its columns below one another into a file whose first line is name, and give that file as --dictionary"
+
+// noText says of a file's beginning what else it is than text. A first column may be called PAR1: a
+// Parquet file goes on with a structure of Thrift's, whose first field is an integer.
 func noText(raw []byte) error {
 	for _, k := range []struct{ begins, what string }{
-		{"PK\x03\x04", "a ZIP archive, such as a workbook, and no text: save the workbook's sheet as CSV"},
+		{"PK\x03\x04", "a ZIP archive and no text: of a workbook save the sheet as CSV; of a NumPy archive " + byHand},
 		{"\x1f\x8b\x08", "compressed with gzip: unpack it"},
-		{"\x93NUMPY", "a NumPy matrix, which has no names of columns: write them below one another into a file whose first line is name, and give that file as --dictionary"},
-		{"PAR1", "a Parquet file and no text: write the names of its columns below one another into a file whose first line is name, and give that file as --dictionary"},
+		{"\x93NUMPY", "a NumPy matrix and no text: " + byHand},
+		{"PAR1\x15", "a Parquet file and no text: " + byHand},
 	} {
 		if bytes.HasPrefix(raw, []byte(k.begins)) {
 			return errors.New("the file is " + k.what)
