@@ -39,7 +39,11 @@ func (c *Client) Propose(ctx context.Context, d *Draft) error {
 	if err := c.keep(id, d.Body, signature); err != nil {
 		return err
 	}
-	var err error
+	// The same bytes may have been refused before, and may be taken now.
+	err := os.Remove(c.mark(id))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	for try := range 2 {
 		err = c.call(ctx, callTime, func(ctx context.Context, conn *grpc.ClientConn) error {
 			return wire.CallPropose(ctx, conn, wire.Proposal{Body: d.Body, Signature: signature})
