@@ -18,7 +18,7 @@ import (
 var remedies = map[string]string{
 	isComma:    `decimal = "," if all numbers are written so`,
 	isGrouped:  "thousands = with the mark, if all numbers are written so",
-	isPoint:    `decimal = "." if all numbers are written so; those of names have decimal commas, too, where the file has`,
+	isPoint:    `decimal = "." if all numbers are written so; in a file with decimal commas the values of names = { ... } have them, too`,
 	isEither:   `thousands = "," if 1,234 means more than a thousand; decimal = "," if it means little more than one, and all numbers are written so`,
 	isSigned:   "write -5, not (5), 5- or a longer dash, in the export",
 	isPadded:   "take it, such as a no-break space, out in the export",
