@@ -36,7 +36,7 @@ const (
 	errNotNPY = arrayFault("not NPY, cut off, or of a version that is not known here")
 	errHeader = arrayFault("its header is not one that NumPy writes")
 	errShape  = arrayFault("must be an array of one or two dimensions")
-	errDtype  = arrayFault("its dtype is not supported; integers, float32, float64, booleans and fixed-length text are (a.astype(float) converts others)")
+	errDtype  = arrayFault("its dtype is not supported; integers, float32, float64, booleans and fixed-length text are (a.astype(float) converts other numbers)")
 	errWide   = arrayFault("it has more than 2^20 columns")
 	errLength = arrayFault("it has fewer or more bytes than its shape says")
 )
