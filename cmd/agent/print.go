@@ -107,10 +107,10 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 				if c.Low != nil {
 					here = c.Text(*c.Low) + " to " + c.Text(*c.High)
 				}
-				words = here + "\t" + statedOf(c.Measure, c.Range) + "\t"
+				words = here + "\t" + statedOf(c) + "\t"
 			}
-			offset, scale := constants(c.Offset, c.Scale, c.Learned)
-			median, spread := c.Text(c.Median), c.SpreadText()
+			offset, scale := constants(c)
+			median, spread := c.Text(c.Median), c.LengthText(c.Spread)
 			if c.Unread {
 				median, spread = nothingRead, ""
 			}
@@ -127,24 +127,20 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 }
 
 // statedOf returns what a proposer wrote of a column: two cells of a table.
-func statedOf(measure string, plausible []float64) string {
-	if measure != "" {
-		measure = frame.Quoted(measure)
+func statedOf(c sitedata.ColumnFigure) string {
+	measure := ""
+	if c.Measure != "" {
+		measure = frame.Quoted(c.Measure)
 	}
-	if len(plausible) == 2 {
-		measure += fmt.Sprintf("\t%g to %g", plausible[0], plausible[1])
-	} else {
-		measure += "\t"
-	}
-	return measure
+	return measure + "\t" + c.RangeText(c.Range)
 }
 
-// constants returns a column's offset and scale as shown.
-func constants(offset, scale float64, learned bool) (string, string) {
-	if learned {
+// constants returns a column's offset and scale, shown as its own values are.
+func constants(c sitedata.ColumnFigure) (offset, scale string) {
+	if c.Learned {
 		return "learned", "learned"
 	}
-	return fmt.Sprintf("%.6g", offset), fmt.Sprintf("%.6g", scale)
+	return c.Text(c.Offset), c.LengthText(c.Scale)
 }
 
 func printStudies(w io.Writer, all []agent.StudyView) {
@@ -331,11 +327,12 @@ func printColumns(w io.Writer, s agent.StudyDetail) {
 				line("  %s\t%d levels\t", frame.Word(c.Name), len(c.Levels))
 				continue
 			}
+			shown := sitedata.ColumnFigure{Offset: c.Offset, Scale: c.Scale, Learned: c.Standardize == proposal.StandardizePrivate, Measure: c.Measure, Range: c.Range}
 			words := ""
 			if stated {
-				words = "\t" + statedOf(c.Measure, c.Range)
+				words = "\t" + statedOf(shown)
 			}
-			offset, scale := constants(c.Offset, c.Scale, c.Standardize == proposal.StandardizePrivate)
+			offset, scale := constants(shown)
 			line("  %s\t%s\t%s%s", frame.Word(c.Name), offset, scale, words)
 		}
 	})

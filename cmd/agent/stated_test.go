@@ -42,6 +42,14 @@ func TestProposersWordsOnScreen(t *testing.T) {
 	if screen := out.String(); !strings.Contains(screen, "20 to 90") || !strings.Contains(screen, `"years"   0 to 120`) {
 		t.Errorf("no figures beside the proposer's:\n%s", screen)
 	}
+	// dates are dates, whoever states them
+	low, high = 60, 90
+	d.Figures.Columns[0] = sitedata.ColumnFigure{Name: "seen", Since: "2020-01-01", Offset: 31, Scale: 365, Median: 72, Spread: 1, Low: &low, High: &high, Range: []float64{0, 366}}
+	out.Reset()
+	printStudy(&out, d)
+	if screen := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(screen, "seen 2020-02-01 365 days 2020-03-13 1 day 2020-03-01 to 2020-03-31 2020-01-01 to 2021-01-01") {
+		t.Errorf("dates are not dates:\n%s", out.String())
+	}
 	// and none of it where nothing was written
 	plan.Proposal.Spec.About, plan.Proposal.Spec.Columns[0] = proposal.About{}, proposal.Column{Name: "age", Scale: 1}
 	d.Figures = nil

@@ -89,10 +89,30 @@ func (f ColumnFigure) Text(v float64) string {
 	return fmt.Sprintf("%.6g", v)
 }
 
-// SpreadText is the spread for people.
-func (f ColumnFigure) SpreadText() string {
-	text := fmt.Sprintf("%.6g", f.Spread)
+// RangeText is a range of the column's values that its proposer states, for people: all digits, or
+// dates; empty where none is stated.
+func (f ColumnFigure) RangeText(stated []float64) string {
+	if len(stated) != 2 {
+		return ""
+	}
+	return f.exact(stated[0]) + " to " + f.exact(stated[1])
+}
+
+func (f ColumnFigure) exact(v float64) string {
 	if f.Since != "" {
+		return f.Text(v)
+	}
+	return fmt.Sprintf("%g", v)
+}
+
+// LengthText is a difference of two of the column's values for people: days where it counts days.
+func (f ColumnFigure) LengthText(v float64) string {
+	text := fmt.Sprintf("%.6g", v)
+	switch {
+	case f.Since == "":
+	case text == "1":
+		text += " day"
+	default:
 		text += " days"
 	}
 	return text
@@ -235,12 +255,12 @@ func (f *Figures) Beside(columns []proposal.Column) {
 		if at.Measure, at.Range = c.Measure, c.Range; len(c.Range) != 2 || at.Low == nil {
 			continue
 		}
-		const side = "has more than 5%% of its values %s %g, which the proposer calls the %s plausible one: " + unitQuestion
+		const side = "has more than 5%% of its values %s %s, which the proposer calls the %s plausible one: " + unitQuestion
 		if *at.Low < c.Range[0] {
-			at.Warnings = append(at.Warnings, fmt.Sprintf(side, "below", c.Range[0], "lowest"))
+			at.Warnings = append(at.Warnings, fmt.Sprintf(side, "below", at.exact(c.Range[0]), "lowest"))
 		}
 		if *at.High > c.Range[1] {
-			at.Warnings = append(at.Warnings, fmt.Sprintf(side, "above", c.Range[1], "highest"))
+			at.Warnings = append(at.Warnings, fmt.Sprintf(side, "above", at.exact(c.Range[1]), "highest"))
 		}
 	}
 }

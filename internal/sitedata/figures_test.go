@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
+	"covey/internal/proposal"
 )
 
 // TestFiguresFindUnits: a unit of measurement that is not the study's is found in both directions,
@@ -104,14 +105,24 @@ func TestDatesAreShownAsDates(t *testing.T) {
 	for i := range 60 {
 		rows.Values = append(rows.Values, float64(i)) // with an offset of 366
 	}
-	for as, want := range map[dataset.As][4]string{
-		dataset.Days:   {"2021-01-31", "2021-01-04", "2021-02-26", "days"},
-		dataset.Number: {"396", "369", "422", ""},
+	for as, want := range map[dataset.As][5]string{
+		dataset.Days:   {"2021-01-31", "2021-01-04", "2021-02-26", "days", "2021-02-01"},
+		dataset.Number: {"396", "369", "422", "", "397"},
 	} {
 		f := LookAt(rows, []dataset.Column{{Name: "x", Offset: 366, Scale: 1}}, dataset.Reading{As: as, Epoch: 18262}) // 2020-01-01
+		f.Beside([]proposal.Column{{Name: "x", Range: []float64{0, 397}}})
 		c := f.Columns[0]
-		if got := [3]string{c.Text(c.Median), c.Text(*c.Low), c.Text(*c.High)}; got != [3]string(want[:3]) || !strings.HasSuffix(c.SpreadText(), want[3]) || want[3] == "" && strings.Contains(c.SpreadText(), " ") {
-			t.Errorf("%s: %q, spread %q", as, got, c.SpreadText())
+		if said := strings.Join(c.Warnings, ""); !strings.Contains(said, "above "+want[4]+", which the proposer calls") {
+			t.Errorf("%s: %q", as, said)
+		}
+		if got := [3]string{c.Text(c.Median), c.Text(*c.Low), c.Text(*c.High)}; got != [3]string(want[:3]) || c.LengthText(20.5) != strings.TrimSpace("20.5 "+want[3]) || c.LengthText(1) != strings.TrimSuffix(strings.TrimSpace("1 "+want[3]), "s") {
+			t.Errorf("%s: %q, lengths %q and %q", as, got, c.LengthText(20.5), c.LengthText(1))
+		}
+	}
+	for since, want := range map[string]string{"": "0.12345678 to 366", "2020-01-01": "2020-01-01 to 2021-01-01"} {
+		c := ColumnFigure{Since: since}
+		if got := c.RangeText([]float64{0.12345678, 366}); got != want || c.RangeText(nil) != "" {
+			t.Errorf("since %q: the range is %q, want %q", since, got, want)
 		}
 	}
 	if c := (ColumnFigure{Since: "2000-01-01"}); c.Text(1e38) != "1e+38" {

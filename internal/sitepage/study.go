@@ -280,11 +280,9 @@ func columnsOf(columns []proposal.Column, f *sitedata.Figures) []column {
 		if c.Measure != "" {
 			one.Measure = frame.Quoted(c.Measure)
 		}
-		if len(c.Range) == 2 {
-			one.Range = fmt.Sprintf("%g to %g", c.Range[0], c.Range[1])
-		}
+		var own sitedata.ColumnFigure
 		if f != nil {
-			own := f.Columns[j]
+			own = f.Columns[j]
 			one.Warning = len(own.Warnings) > 0
 			switch {
 			case own.Unread:
@@ -292,9 +290,10 @@ func columnsOf(columns []proposal.Column, f *sitedata.Figures) []column {
 			case own.Levels > 0:
 				one.Median = fmt.Sprintf("%.3g%% other", 100*own.Other)
 			default:
-				one.Median, one.Spread = own.Text(own.Median), own.SpreadText()
+				one.Median, one.Spread = own.Text(own.Median), own.LengthText(own.Spread)
 			}
 		}
+		one.Range = own.RangeText(c.Range)
 		out[j] = one
 	}
 	return out

@@ -209,6 +209,18 @@ func TestFewValuesAreNotShown(t *testing.T) {
 	}
 }
 
+// TestDatesOnThePage: beside dates the range that a proposer states is one of dates.
+func TestDatesOnThePage(t *testing.T) {
+	columns := []proposal.Column{{Name: "seen", Scale: 1, Range: []float64{0, 366}}}
+	if c := columnsOf(columns, nil)[0]; c.Range != "0 to 366" {
+		t.Errorf("without figures: %+v", c)
+	}
+	f := &sitedata.Figures{Columns: []sitedata.ColumnFigure{{Name: "seen", Since: "2020-01-01", Median: 31, Spread: 2}}}
+	if c := columnsOf(columns, f)[0]; c.Range != "2020-01-01 to 2021-01-01" || c.Median != "2020-02-01" || c.Spread != "2 days" {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestFaultsAreSaid: without an agent, without figures, and of a study that is over, pages say so.
 func TestFaultsAreSaid(t *testing.T) {
 	v, id := visited(t)
