@@ -53,8 +53,10 @@ func leftIn(dir string) (int64, bool) {
 		return 0, false
 	}
 	if stat, err := os.ReadFile(filepath.Join(dir, "memory.stat")); err == nil {
-		files, _ := field(stat, "inactive_file ")
-		used -= files
+		for _, files := range []string{"inactive_file ", "active_file "} { // a file read twice is active
+			n, _ := field(stat, files)
+			used -= n
+		}
 	}
 	return max(0, most-used), true
 }

@@ -26,12 +26,12 @@ func TestGroupsLimit(t *testing.T) {
 	}
 	write("memory.max", "max\n")
 	write("memory.current", "600\n")
-	write("memory.stat", "anon 300\ninactive_file 200\nfile 250\n")
+	write("memory.stat", "anon 300\ninactive_file 200\nactive_file 50\nfile 250\n")
 	if n, ok := leftIn(dir); ok {
 		t.Errorf("no limit leaves %d", n)
 	}
 	write("memory.max", "1000\n")
-	if n, ok := leftIn(dir); !ok || n != 600 {
+	if n, ok := leftIn(dir); !ok || n != 650 {
 		t.Errorf("it leaves %d, %v", n, ok)
 	}
 	write("memory.max", "300\n")
