@@ -103,10 +103,10 @@ func (m Mapping) Check(unit string) error {
 		if why := textFault(text); why != "" {
 			return mappingErrorf(key, "%s", why)
 		}
-		// A number in another notation would be a text that no cell has.
+		// A number in another notation would be a text that no cell of numbers has.
 		if _, reason := numbers.number(text); reason != "" && m.decimal() == "," {
 			if _, reason = parse(text); reason == "" {
-				return mappingErrorf(key, "%q is no number in a file with decimal commas: write %q", text, strings.Replace(text, ".", ",", 1))
+				return mappingErrorf(key, "%q is no number in a file with decimal commas: write %q, or in a column of text names = { %q = \"NA\" }", text, strings.Replace(text, ".", ",", 1), text)
 			}
 		}
 	}
