@@ -104,7 +104,8 @@ def _archive(data: bytes) -> Dict[str, Any]:
         fields["missing"] = None
     if isinstance(fields.get("simulated"), int) and fields["simulated"] in (0, 1):  # an archive has no truth values
         fields["simulated"] = bool(fields["simulated"])
-    if any("=" in str(n) for n in np.ravel(fields.get("left_out_", []))):
+    # a level may count in its column's other, and the other in none
+    if any(str(n).partition("=")[2] not in ("", "other") for n in np.ravel(fields.get("left_out_", []))):
         raise ResultError("the archive leaves out levels, and does not say which of them count as others: load the result file")
     fields["left_out_"] = [{"column": str(n), "why": ""} for n in np.ravel(fields.get("left_out_", []))]
     return fields

@@ -221,6 +221,10 @@ class Reader(unittest.TestCase):
         np.testing.assert_array_equal(whole.components_, load(made()).components_)
         self.assertIsNone(whole.columns)
         self.assertIsNone(whole.missing)
+        left = load(self.archive(left_out_=np.array(["c=other"])))  # as of a study where every text is a level
+        self.assertEqual(dict(left.left_out), {"c=other": ""})
+        rows = np.array([[1.0, 2, 0, 0, 1, 0], [3.0, 6, 1, 0, 0, 1]])
+        np.testing.assert_array_equal(left.transform(rows), load(made(left_out_=[{"column": "c=other", "why": "rare"}])).transform(rows))
         for changes in (
             {"components_": np.zeros((2, 5))},
             {"components_": np.array([["a"] * 6] * 2)},
@@ -231,6 +235,8 @@ class Reader(unittest.TestCase):
             {"n_components_": np.array([2, 2])},
             {"name": np.array(["a", "b"])},
             {"left_out_": np.array(["c=y"])},
+            {"left_out_": np.array(["c=other", "c=y"])},
+            {"feature_names_in_": ["a", "b", "b is missing", "c=x", "c=y=other", "c=other"], "left_out_": np.array(["c=y=other"])},
         ):
             with self.subTest(str(changes)[:60]), self.assertRaises(covey.ResultError):
                 load(self.archive(**changes))
