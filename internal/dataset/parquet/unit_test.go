@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
 
 	"covey/internal/dataset"
 )
@@ -107,6 +109,32 @@ func TestParquetUnitsWithoutType(t *testing.T) {
 			if err != nil || !slices.Equal(got, c.names) {
 				t.Errorf("%s: %q, want %q; %v", name, got, c.names, err)
 			}
+		}
+	}
+}
+
+// older is a type whose writer knew no logical types, newer one whose writer left out converted
+// ones.
+type older struct{ parquet.Type }
+type newer struct{ parquet.Type }
+
+func (older) LogicalType() *format.LogicalType         { return nil }
+func (newer) ConvertedType() *deprecated.ConvertedType { return nil }
+
+// TestUntyped: text is said to be text by a logical type, by an older converted one, or by neither.
+func TestUntyped(t *testing.T) {
+	for name, c := range map[string]struct {
+		typ  parquet.Type
+		want bool
+	}{
+		"text": {parquet.String().Type(), false}, "enum": {parquet.Enum().Type(), false}, "JSON": {parquet.JSON().Type(), false},
+		"older text": {older{parquet.String().Type()}, false}, "older enum": {older{parquet.Enum().Type()}, false}, "older JSON": {older{parquet.JSON().Type()}, false},
+		"newer text": {newer{parquet.String().Type()}, false}, "newer enum": {newer{parquet.Enum().Type()}, false}, "newer JSON": {newer{parquet.JSON().Type()}, false},
+		"BSON": {parquet.BSON().Type(), true}, "older BSON": {older{parquet.BSON().Type()}, true},
+		"bytes": {parquet.ByteArrayType, true}, "fixed": {parquet.FixedLenByteArrayType(3), true}, "numbers": {parquet.DoubleType, false},
+	} {
+		if got := untyped(c.typ); got != c.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }
