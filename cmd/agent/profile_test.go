@@ -123,6 +123,16 @@ func TestProfileSaysOfASample(t *testing.T) {
 	}
 }
 
+// TestLongKindsAreCut: a kind of many letters moves no number out of its column.
+func TestLongKindsAreCut(t *testing.T) {
+	var out bytes.Buffer
+	printQuantiles(&out, []profile.Column{{Name: "a", Kind: "text", Values: 7}, {Name: "b", Kind: "comparison, such as <5", Values: 7}})
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if n := len(lines); n != 4 || utf8.RuneCountInString(lines[2]) != utf8.RuneCountInString(lines[3]) {
+		t.Errorf("\n%s", out.String())
+	}
+}
+
 // TestProfileFitsAScreen: long names, texts of others and many faults stay within a line's width,
 // and nothing of them moves the cursor.
 func TestProfileFitsAScreen(t *testing.T) {

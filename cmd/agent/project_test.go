@@ -165,3 +165,13 @@ func TestProjectionInterrupted(t *testing.T) {
 		t.Errorf("recorded: %v", err)
 	}
 }
+
+// TestNamesOfScores: a .npy file holds no names, so the summary has them, and no other file's.
+func TestNamesOfScores(t *testing.T) {
+	for file, want := range map[string]bool{"scores.npy": true, "scores.csv": false} {
+		p := &projection{File: file, Summary: &score.Summary{Rows: 2, Columns: []string{"score_1", "spe"}}}
+		if got := strings.Contains(p.text(), "Its columns are score_1, spe."); got != want {
+			t.Errorf("%s: %q", file, p.text())
+		}
+	}
+}

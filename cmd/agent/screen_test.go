@@ -44,6 +44,22 @@ func TestAttackWordsWrap(t *testing.T) {
 	}
 }
 
+// TestNotKnownIsADash: of a study that this site made no plan of, the list names no population and
+// no charge.
+func TestNotKnownIsADash(t *testing.T) {
+	for rho, want := range map[float64]string{0: "refused - - 0", 0.25: "refused p 0.25 0"} {
+		v := agent.StudyView{Name: "s", State: "refused", Rho: rho}
+		if rho > 0 {
+			v.Population = "p"
+		}
+		var out bytes.Buffer
+		printStudies(&out, []agent.StudyView{v})
+		if list := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(list, want) {
+			t.Errorf("ρ = %g: no %q in\n%s", rho, want, out.String())
+		}
+	}
+}
+
 // TestAttackNamesOnScreen: names that another party chose are quoted where they could pass for
 // columns of ours.
 func TestAttackNamesOnScreen(t *testing.T) {
