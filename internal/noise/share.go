@@ -148,11 +148,12 @@ func (s Share) each(v []uint64, keys [][32]byte, do func(v *uint64, draw int64))
 // Removable are the other parts than Kept.
 func (s Share) Removable(u int) Share { return s[len(s.Kept(u)):] }
 
-// Variance is the sum of the parts' σ², in squared grid steps, to a float64's precision.
+// Variance is the sum of the parts' σ², in squared grid steps, to a float64's precision. It is the
+// same to the last bit on every processor.
 func (s Share) Variance() float64 {
 	sum := 0.0
 	for _, p := range s {
-		sum += p.Sigma.Float() * p.Sigma.Float()
+		sum += float64(p.Sigma.Float() * p.Sigma.Float())
 	}
 	return sum
 }

@@ -63,10 +63,11 @@ func (t *transition) moment() error {
 		c.Radii[KindMoment] = high
 	case 2:
 		c.Radii[KindMoment] = low
-		hides, err := hidden(moments[0], moments[1], t.D, t.K, t.parts().sure)
+		misses, most, err := hidden(moments[0], moments[1], t.D, t.K, t.parts().sure)
 		if err != nil {
 			return err
 		}
+		hides := misses > most
 		if hides {
 			c.Radii[KindMoment] = high
 		}

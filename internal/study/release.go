@@ -148,7 +148,7 @@ func (r Release) Spread() float64 {
 		return r.Sigma.Float()
 	}
 	removed, all := float64(len(r.Removed)), float64(len(r.Survivors))
-	return math.Sqrt(removed*r.Share.Kept(len(r.Survivors)).Variance() + (all-removed)*r.Share.Variance())
+	return math.Sqrt(float64(removed*r.Share.Kept(len(r.Survivors)).Variance()) + float64((all-removed)*r.Share.Variance()))
 }
 
 // Removable is what can be taken away of each survivor's share.

@@ -19,11 +19,11 @@ func init() {
 		{"rows are clipped low where noise does not limit", 0, []edit{{studyParts, "few || p.Iota <= iotaSmall {", "few {"}}, in("study", "TestClipsOfHeavyTails"), killer{}},
 		{"close eigenvalues look like a hidden direction", 0, []edit{
 			{studyHidden, "excess += float64(s*s) / (values[i] - v)", "excess += 0 * (values[i] - v)"},
-			{studyHidden, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
+			{studyHidden, "float64(sure*noise) + float64(missed*top), nil", "float64(0*noise) + float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"noise looks like a hidden direction", 0, []edit{
 			{studyHidden, "values[clear] > standsClear*s*math.Sqrt(2*float64(d))", "values[clear] > 0*s"},
-			{studyHidden, "> float64(sure*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
+			{studyHidden, "float64(sure*noise) + float64(missed*top), nil", "float64(0*noise) + float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"long rows of a flat spectrum seem to differ", 0, []edit{{studyHidden, "const allEigen = 512", "const allEigen = 256"}}, in("study", "TestWiderOfAFlatSpectrum"), killer{}},
 		{"rounds follow though a covariance loses little", 0, []edit{{studyMixed, "first.loss > mixedLoss &&", "first.loss > 0 &&"}}, in("study", "TestMixed"), killer{}},
