@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"encoding/binary"
 	"encoding/json"
 	"math"
@@ -21,6 +22,7 @@ import (
 	"covey/internal/study"
 	"covey/internal/uplink"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // result is that of releases as the coordinator makes it, and what all sites signed on the way.
@@ -292,6 +294,16 @@ func TestFinalNeedsItsCertificate(t *testing.T) {
 	s.ask(wrong)
 	if _, ok := s.session(c).journal.FinalResult(0); ok {
 		t.Fatal("a release of another U is recorded")
+	}
+	// It is none for another slot, nor for another query in its slot.
+	for _, other := range []wire.Query{c.query(0, 1, c.plan.Start().X), c.query(1, 0, c.plan.Start().X)} {
+		r := must.Get(c.plan.NewRelease(other.Ask, u, make([]int64, c.plan.Queries[other.Ask.Query].Values)))(t)
+		encoded := must.Get(r.Encode())(t)
+		s.ask(wire.Final{Header: wire.Header{Study: c.plan.Digest, Query: r.Query, Slot: r.Slot}, Encoded: encoded,
+			Signature: ed25519.Sign(c.key, study.SigningInput(encoded)), Certificate: good.Certificate})
+		if _, ok := s.session(c).journal.FinalResult(r.Query); ok {
+			t.Fatalf("a release of query %d in slot %d is recorded", r.Query, r.Slot)
+		}
 	}
 	c.tell(good)
 	held := refused(s, q, study.CodeFinal).Final
