@@ -30,7 +30,8 @@ var arrows = map[string][]string{
 	"internal/chain":       {},
 	"internal/shelf":       {},
 	"internal/outline":     {"internal/analysis", "internal/chain", "internal/membership", "internal/pki", "internal/proposal", "internal/round", "internal/shelf", "internal/study", "internal/wire"},
-	"internal/ledger":      {"internal/chain", "internal/failpoint", "internal/packed"},
+	"internal/bolt":        {},
+	"internal/ledger":      {"internal/bolt", "internal/chain", "internal/failpoint", "internal/packed"},
 	"internal/strict":      {},
 	"internal/studyfile":   {"internal/strict"},
 	"internal/dataset":     {},
@@ -43,7 +44,7 @@ var arrows = map[string][]string{
 	"internal/rowcache":         {"internal/dataset"},
 	"internal/name":             {},
 	"internal/pki":              {"internal/name"},
-	"internal/replica":          {"internal/failpoint"},
+	"internal/replica":          {"internal/bolt", "internal/failpoint"},
 	"internal/frame":            {"internal/name"},
 	// The one room of the generated messages.
 	"internal/wire":       {"internal/chain", "internal/frame", "internal/name", "internal/noise", "internal/pki", "internal/proposal", "internal/study", "proto/covey/v1"},

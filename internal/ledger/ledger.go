@@ -14,6 +14,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"covey/internal/bolt"
 )
 
 const (
@@ -64,6 +66,9 @@ func open(dir string, h hooks) (*Ledger, error) {
 	path := filepath.Join(dir, dbName)
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) && leftover(dir) {
 		return nil, &LostError{File: dbName, Reason: "is missing"}
+	}
+	if err := bolt.Make(path); err != nil {
+		return nil, &StoreError{Op: "made " + dbName, Err: err}
 	}
 	db, err := openDB(path, h)
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"covey/internal/bolt"
 )
 
 var (
@@ -141,6 +143,9 @@ func openBolt(path string) (db *raftboltdb.BoltStore, err error) {
 			db, err = nil, &StoreError{Op: "opened raft.db", Err: &LostError{fmt.Errorf("the database is damaged: %v", p)}}
 		}
 	}()
+	if err := bolt.Make(path); err != nil {
+		return nil, &StoreError{Op: "made raft.db", Err: err}
+	}
 	if err := cutShort(path); err != nil {
 		return nil, &StoreError{Op: "opened raft.db", Err: err}
 	}
