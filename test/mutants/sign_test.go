@@ -57,6 +57,9 @@ func init() {
 			{"internal/responder/release.go", "		q.open.certified = string(u.Bytes()) + string(packed)", "		q.open.certified = string(packed)"},
 			{"internal/responder/attest.go", "on.certified != string(u.Bytes())+string(r.Certificate)", "on.certified != string(r.Certificate)"},
 		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
+		{"sign: a certificate that was checked for one query is good for another", 0, []edit{
+			{"internal/responder/attest.go", "on.query.Slot != q.Slot || on.query.Context != q.Context || ", ""},
+		}, in("agent", "TestFinalNeedsItsCertificate"), killer{}},
 		{"sign: a release that was not checked is in a result that a site signs", 0, []edit{
 			{"internal/responder/attest.go", "return t.checked[query] == checkedOf(", "return t.checked[query] != checkedOf("},
 		}, in("agent", "TestAttestChecksReleases"), killer{}},
