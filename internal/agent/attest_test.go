@@ -295,7 +295,7 @@ func TestFinalNeedsItsCertificate(t *testing.T) {
 	if _, ok := s.session(c).journal.FinalResult(0); ok {
 		t.Fatal("a release of another U is recorded")
 	}
-	// It is none for another slot, nor for another query in its slot.
+	// It does not serve another slot, nor another query in its slot.
 	for _, other := range []wire.Query{c.query(0, 1, c.plan.Start().X), c.query(1, 0, c.plan.Start().X)} {
 		r := must.Get(c.plan.NewRelease(other.Ask, u, make([]int64, c.plan.Queries[other.Ask.Query].Values)))(t)
 		encoded := must.Get(r.Encode())(t)
