@@ -28,7 +28,7 @@ const (
 	mixedLoss = 0.01
 	// mixedPart is the part of the variance that the components so far may hold. The radius of a
 	// round is about its root, so that with a larger one rounds have more noise than the whole.
-	mixedPart = 0.055
+	mixedPart = 0.065
 )
 
 // mixes reports whether public sizes and keys leave it to the first parts of a covariance what the
@@ -67,7 +67,7 @@ func (t *transition) mix(moments []Release, alike bool) error {
 		return nil
 	}
 	first, err := t.firstParts(moments[0], moments[1])
-	if err == nil && first.loss > mixedLoss && first.narrow() {
+	if err == nil && first.follow() {
 		t.c.Method, t.c.X = proposal.MethodPower, linalg.Flat(first.components)
 	}
 	return err
@@ -80,37 +80,48 @@ type firstParts struct {
 	top, all   float64     // the variance that they hold, of so much
 }
 
-// narrow reports whether the components hold so little that rounds have less noise.
-func (f firstParts) narrow() bool { return f.top <= float64(mixedPart*f.all) }
+// follow reports whether rounds do, unless long rows differ.
+func (f firstParts) follow() bool { return f.loss > mixedLoss && f.top <= float64(mixedPart*f.all) }
 
-// firstParts reads the parts clipped low and high. To first order noise of variance v costs
-// direction i the sum of v/(μi-μj) over those that are not taken.
+// firstParts reads the parts clipped low and high.
 func (p *Plan) firstParts(low, high Release) (f firstParts, err error) {
 	m := pooledMoment([]Release{high, low})
 	mu, w, ok := linalg.Eigen(m.matrix(p.D)) // ascending
 	if !ok {
 		return f, noConvergence()
 	}
+	f = p.shown(mu, m.Tau)
+	for i := p.D - 1; i >= p.D-p.K; i-- {
+		f.components = append(f.components, mat.Col(nil, i, w))
+	}
+	return f, nil
+}
+
+// shown is what parts of these eigenvalues, ascending, and noise tau on the diagonal say. To first
+// order noise of variance v costs direction i the sum of v/(μi-μj) over those that are not taken.
+func (p *Plan) shown(mu []float64, tau float64) (f firstParts) {
 	shares := p.parts().shares
-	whole := shares[0] + shares[1] // of the noise's variance, in a whole covariance
-	v, rest, loss := float64(m.Tau*m.Tau)/2, p.D-p.K, 0.0
+	v, rest, loss := float64(tau*tau)/2, p.D-p.K, 0.0
 	for _, b := range mu {
 		f.all += b
 	}
-	for i := p.D - 1; i >= rest; i-- {
-		f.components = append(f.components, mat.Col(nil, i, w))
-		f.top += mu[i]
+	for _, a := range slices.Backward(mu[rest:]) {
+		f.top += a
 		for _, b := range mu[:rest] {
-			gap := mu[i] - b
+			gap := a - b
 			loss += float64(v*gap) / (float64(gap*gap) + v/8) // of two equal ones either does
 		}
 	}
 	f.loss = 1
 	if f.top > loss {
-		f.loss = loss / (f.top - loss) * whole
+		f.loss = loss / (f.top - loss) * (shares[0] + shares[1]) // of the noise's variance, in a whole one
 	}
-	return f, nil
+	return f
 }
+
+// RoundsFollow reports whether power rounds follow two parts of a covariance that show eigenvalues
+// mu, ascending, with noise of deviation tau on the diagonal, unless long rows differ.
+func (p *Plan) RoundsFollow(mu []float64, tau float64) bool { return p.shown(mu, tau).follow() }
 
 // mixedWhy says why a study of these releases took its method.
 func (p *Plan) mixedWhy(releases []Release) string {
@@ -127,7 +138,7 @@ func (p *Plan) mixedWhy(releases []Release) string {
 	switch {
 	case !(first.loss > mixedLoss):
 		than = "at most"
-	case !first.narrow():
+	case !first.follow():
 		then = fmt.Sprintf("but %s, over %g%%: %s", hold, 100*mixedPart, then)
 	case slices.ContainsFunc(releases, func(r Release) bool { return r.Kind == KindPower }):
 		then = fmt.Sprintf("%s, at most %g%%: power rounds from them follow", hold, 100*mixedPart)

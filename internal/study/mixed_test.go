@@ -60,7 +60,7 @@ func TestMixes(t *testing.T) {
 		if p.Method.Mixed != c.want {
 			t.Errorf("%s: mixed %v, ι = %.3g", name, p.Method.Mixed, p.Iota)
 		}
-		if c.want != (p.Start().Method == "" && p.Rounds == mixedRounds && strings.Contains(p.Method.Rule(), "these hold at most 5.5% of all, 16 power rounds from them")) {
+		if c.want != (p.Start().Method == "" && p.Rounds == mixedRounds && strings.Contains(p.Method.Rule(), "these hold at most 6.5% of all, 16 power rounds from them")) {
 			t.Errorf("%s: %d rounds, %s", name, p.Rounds, p.Method.Rule())
 		}
 	}
@@ -96,7 +96,8 @@ func TestMixed(t *testing.T) {
 			}
 			return 0.25
 		}, 0, false, proposal.MethodCovariance, "at most 1%; the last part follows", 0},
-		"five that hold much": {func(j int) float64 { return 1 / (1 + 0.018*float64(j)) }, 0, false, proposal.MethodCovariance, "of all variance, over 5.5%: the last part follows", 3},
+		"five that hold much": {func(j int) float64 { return max(0.02, min(1, 1.25-0.01*float64(j))) }, 0, false, proposal.MethodCovariance, "of all variance, over 6.5%: the last part follows", 3},
+		"five that hold less": {func(j int) float64 { return 1 / (1 + 0.016*float64(j)) }, 0, false, proposal.MethodPower, "of all variance, at most 6.5%: power rounds from them follow", 3},
 		"long rows":           {slow, 3, false, proposal.MethodCovariance, "long rows may differ", 0},
 		"rows in two kinds":   {slow, 0, true, proposal.MethodCovariance, ": the last part follows", 0},
 	} {

@@ -95,11 +95,5 @@ func (p *Plan) Covariance(c Course, releases []Release) (m Moment, factors []flo
 }
 
 func momentsOf(releases []Release) []Release {
-	var out []Release
-	for _, r := range releases {
-		if r.Kind == KindMoment {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(releases), func(r Release) bool { return r.Kind != KindMoment })
 }

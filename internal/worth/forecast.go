@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -70,8 +71,8 @@ func newForecast(p *study.Plan) (*forecast, error) {
 	return f, nil
 }
 
-// at is the case of one spectrum, with so many times the units. Of two methods it is the better:
-// auto decides much like that.
+// at is the case of one spectrum, with so many times the units. Where auto decides by a radius, the
+// better method's is taken: auto decides much like that.
 func (f *forecast) at(fall, units float64) Case {
 	lambda := make([]float64, f.plan.D)
 	sum := 0.0
@@ -108,11 +109,16 @@ func (f *forecast) at(fall, units float64) Case {
 			best.Method, best.Median, best.Lowest = method, m, shares[0]
 		}
 	}
-	if len(f.moments) > 0 {
+	power, covariance := len(f.steps) > 0, len(f.moments) > 0
+	if f.plan.Method.Mixed {
+		follow := f.follow(lambda, units)
+		power, covariance = follow, !follow
+	}
+	if covariance {
 		c := f.covariance(lambda, units)
 		take(proposal.MethodCovariance, c.run)
 	}
-	if len(f.steps) > 0 {
+	if power {
 		s := f.power(lambda, units)
 		take(proposal.MethodPower, func(rng *rand.Rand) float64 { return s.captures(rng, lambda) })
 	}
@@ -202,6 +208,21 @@ func (f *forecast) spread(parts []study.Query, squares []float64, units float64)
 	return 1 / math.Sqrt(precision)
 }
 
+// follow reports whether power rounds follow the first parts of a covariance, as in one simulated
+// study: of so many columns all say much the same.
+func (f *forecast) follow(lambda []float64, units float64) bool {
+	s := f.spread(f.moments[:2], lengths(lambda, rand.New(rand.NewPCG(1, 1))), units)
+	rng, m, n := rand.New(rand.NewPCG(3, 3)), mat.NewSymDense(len(lambda), nil), float64(f.plan.N)*units
+	for i, a := range lambda {
+		for j, b := range lambda[:i] {
+			m.SetSym(i, j, math.Sqrt(s*s/2+a*b/n)*rng.NormFloat64())
+		}
+		m.SetSym(i, i, a+math.Sqrt(s*s+2*a*a/n)*rng.NormFloat64())
+	}
+	var eigen mat.EigenSym
+	return eigen.Factorize(m, false) && f.plan.RoundsFollow(eigen.Values(nil), s)
+}
+
 func (f *forecast) covariance(lambda []float64, units float64) *noisy {
 	p := f.plan
 	squares := lengths(lambda, rand.New(rand.NewPCG(1, 1)))
@@ -242,14 +263,6 @@ func (f *forecast) power(lambda []float64, units float64) *shape {
 	a, length, quantile := lambda, math.Sqrt(float64(p.D)), p.Method.StepQuantile()
 	if s.sphere {
 		a, length = sphere(lambda), 1
-		sum := 0.0
-		for _, v := range a {
-			sum += v
-		}
-		a = slices.Clone(a)
-		for i := range a {
-			a[i] /= sum
-		}
 	}
 	// ‖Xᵀy‖ of normal rows once X has found the leading directions, and of a random X.
 	radius := func(top []float64) float64 {
@@ -265,15 +278,7 @@ func (f *forecast) power(lambda []float64, units float64) *shape {
 		slices.Sort(all)
 		return all[int(quantile*float64(len(all)-1))]
 	}
-	mean := 0.0
-	for _, v := range a {
-		mean += v / float64(len(a))
-	}
-	start := make([]float64, s.k)
-	for i := range start {
-		start[i] = mean
-	}
-	early, late := radius(start), radius(a[:s.k])
+	early, late := radius(slices.Repeat([]float64{moments(a)[0]}, s.k)), radius(a[:s.k])
 	theta := 0.0
 	for _, v := range a[:s.k] {
 		theta += v / float64(s.k)

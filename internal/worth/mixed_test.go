@@ -142,6 +142,32 @@ func TestMixedForecast(t *testing.T) {
 	}
 }
 
+// TestPredictionTakesTheStudysMethod: where the first parts of a covariance decide, a prediction is
+// of the method that studies take, also where the other one captures more.
+func TestPredictionTakesTheStudysMethod(t *testing.T) {
+	for name, c := range map[string]struct {
+		d, k, n int
+		fall    float64
+		want    string
+	}{
+		"little loss":    {140, 1, 43_742, 0.05, proposal.MethodCovariance},
+		"much":           {140, 1, 26_000, 0.02, proposal.MethodPower},
+		"much of all":    {96, 3, 15_000, 0.02, proposal.MethodCovariance},
+		"little of all":  {150, 3, 28_000, 0.01, proposal.MethodPower},
+		"few columns":    {64, 1, 8_319, 0.05, proposal.MethodPower},
+		"columns of 256": {256, 5, 70_000, 0.02, proposal.MethodPower},
+	} {
+		p, _ := planned(t, spec(c.d, c.k, proposal.MethodAuto), c.n)
+		f, err := newForecast(p)
+		if err != nil || !p.Method.Mixed {
+			t.Fatal(name, p.Method.Rule(), err)
+		}
+		if got := f.at(c.fall, 1); got.Method != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // TestMixedReport: where rounds start at a covariance's components, what it shows of long rows is
 // told as of a covariance: no figures with heavy tails, and no alarm without.
 func TestMixedReport(t *testing.T) {
