@@ -134,7 +134,7 @@ func (p *Plan) mixedWhy(releases []Release) string {
 		return p.Method.Rule()
 	}
 	than, then := "over", "the last part follows"
-	hold := fmt.Sprintf("its components hold %.2g%% of all variance", 100*first.top/first.all)
+	hold := fmt.Sprintf("its components hold %.3g%% of all variance", 100*first.top/first.all)
 	switch {
 	case !(first.loss > mixedLoss):
 		than = "at most"
