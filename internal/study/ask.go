@@ -1,6 +1,8 @@
 package study
 
 import (
+	"time"
+
 	"covey/internal/noise"
 	"covey/internal/packed"
 	"covey/internal/proposal"
@@ -176,4 +178,15 @@ func (p *Plan) publicRadius(k Kind) (float64, bool) {
 	default:
 		return 0, false
 	}
+}
+
+// Tick returns a query's tick. Its opened sum goes on a whole number of ticks after the drawing of
+// its noise began, one unless the machine is slow, so that the time of the draws reveals nothing.
+// With distributed noise the coordinator draws nothing that stays in a sum.
+func (p *Plan) Tick(a Ask) time.Duration {
+	tick := time.Duration(p.Proposal.Spec.Deadlines.Tick)
+	if p.Honest > 0 {
+		return tick
+	}
+	return tick + a.Sigma.DrawTime(p.Queries[a.Query].Values)
 }

@@ -134,16 +134,15 @@ func (p *Plan) mixedWhy(releases []Release) string {
 		return p.Method.Rule()
 	}
 	than, then := "over", "the last part follows"
-	hold := fmt.Sprintf("its components hold %.3g%% of all variance", 100*first.top/first.all)
 	switch {
 	case !(first.loss > mixedLoss):
 		than = "at most"
 	case !first.follow():
-		then = fmt.Sprintf("but %s, over %g%%: %s", hold, 100*mixedPart, then)
+		then = fmt.Sprintf("but its components hold over %g%% of all variance: %s", 100*mixedPart, then)
 	case slices.ContainsFunc(releases, func(r Release) bool { return r.Kind == KindPower }):
-		then = fmt.Sprintf("%s, at most %g%%: power rounds from them follow", hold, 100*mixedPart)
+		then = fmt.Sprintf("its components hold at most %g%% of all variance: power rounds from them follow", 100*mixedPart)
 	default:
 		then = "but long rows may differ from others, which power rounds would hide: " + then
 	}
-	return fmt.Sprintf("two parts of a covariance say that the whole loses about %.2g%% of its components' variance, %s %g%%; %s", 100*first.loss, than, 100*mixedLoss, then)
+	return fmt.Sprintf("two parts of a covariance say that the whole loses about %.3g%% of its components' variance, %s %g%%; %s", 100*first.loss, than, 100*mixedLoss, then)
 }

@@ -96,8 +96,8 @@ func TestMixed(t *testing.T) {
 			}
 			return 0.25
 		}, 0, false, proposal.MethodCovariance, "at most 1%; the last part follows", 0},
-		"five that hold much": {func(j int) float64 { return max(0.02, min(1, 1.25-0.01*float64(j))) }, 0, false, proposal.MethodCovariance, "of all variance, over 6.5%: the last part follows", 3},
-		"five that hold less": {func(j int) float64 { return 1 / (1 + 0.016*float64(j)) }, 0, false, proposal.MethodPower, "of all variance, at most 6.5%: power rounds from them follow", 3},
+		"five that hold much": {func(j int) float64 { return max(0.02, min(1, 1.25-0.01*float64(j))) }, 0, false, proposal.MethodCovariance, "but its components hold over 6.5% of all variance: the last part follows", 3},
+		"five that hold less": {func(j int) float64 { return 1 / (1 + 0.016*float64(j)) }, 0, false, proposal.MethodPower, "at most 6.5% of all variance: power rounds from them follow", 3},
 		"long rows":           {slow, 3, false, proposal.MethodCovariance, "long rows may differ", 0},
 		"rows in two kinds":   {slow, 0, true, proposal.MethodCovariance, ": the last part follows", 0},
 	} {

@@ -6,7 +6,7 @@ package mutants
 func init() {
 	const (
 		release  = "internal/coordinator/release.go"
-		planTick = "internal/study/tick.go"
+		studyAsk = "internal/study/ask.go"
 		drawTime = "internal/noise/sigma.go"
 		decision = "internal/agent/decision.go"
 	)
@@ -18,16 +18,16 @@ func init() {
 			{release, "u.Release(func() { began = c.now() })", "u.Release(func() { began = c.now().Truncate(time.Second) })"},
 		}, in("coordinator", "TestResultsLeaveOnTheTick"), killer{}},
 		{"tick: the same for every number of values", 0, []edit{
-			{planTick, "return tick + a.Sigma.DrawTime(p.Queries[a.Query].Values)", "return tick + a.Sigma.DrawTime(p.D)"},
+			{studyAsk, "return tick + a.Sigma.DrawTime(p.Queries[a.Query].Values)", "return tick + a.Sigma.DrawTime(p.D)"},
 		}, in("study", "TestOneTick"), killer{}},
 		{"tick: none for the draws", 0, []edit{
-			{planTick, "return tick + a.Sigma.DrawTime(p.Queries[a.Query].Values)", "return tick"},
+			{studyAsk, "return tick + a.Sigma.DrawTime(p.Queries[a.Query].Values)", "return tick"},
 		}, in("study", "TestOneTick"), killer{}},
 		{"tick: a wide σ has that of a narrow one", 0, []edit{
 			{drawTime, "return time.Duration(values) * largeDraw", "return time.Duration(values) * wordDraw"},
 		}, in("study", "TestOneTick"), killer{}},
 		{"tick: of draws that stay at the sites", 0, []edit{
-			{planTick, "	if p.Honest > 0 {\n		return tick\n	}\n	return tick + a.Sigma", "	return tick + a.Sigma"},
+			{studyAsk, "	if p.Honest > 0 {\n		return tick\n	}\n	return tick + a.Sigma", "	return tick + a.Sigma"},
 		}, in("study", "TestOneTick"), killer{}},
 		{"tick: a choice has that of its mean", 0, []edit{
 			{drawTime, "return time.Duration(values) * proposals * wordDraw", "return time.Duration(values) * wordDraw"},
