@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"covey/internal/pki"
 	"covey/internal/siteconfig"
 	"covey/test/lines"
 )
@@ -22,7 +23,7 @@ func in(t *testing.T, dir, old, new string) {
 	if err != nil || !bytes.Contains(text, []byte(old)) {
 		t.Fatalf("%q: %v\n%s", old, err, text)
 	}
-	if err := siteconfig.WriteFile(file, bytes.Replace(text, []byte(old), []byte(new), 1)); err != nil {
+	if err := pki.ReplaceFile(file, bytes.Replace(text, []byte(old), []byte(new), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

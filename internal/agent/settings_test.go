@@ -16,6 +16,7 @@ import (
 
 	"covey/internal/holding"
 	"covey/internal/ledger"
+	"covey/internal/pki"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -316,7 +317,7 @@ func TestReloadSaysHello(t *testing.T) {
 		if err != nil || !bytes.Contains(text, []byte(old)) {
 			t.Fatal(err, string(text))
 		}
-		if err := siteconfig.WriteFile(file, bytes.Replace(text, []byte(old), []byte(new), 1)); err != nil {
+		if err := pki.ReplaceFile(file, bytes.Replace(text, []byte(old), []byte(new), 1), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := a.Settings.Reload(false); err != nil {

@@ -23,6 +23,7 @@ import (
 	"covey/internal/chain"
 	"covey/internal/chainwatch"
 	"covey/internal/ledger"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
@@ -92,7 +93,7 @@ func listen(dir string) (net.Listener, error) {
 			os.Remove(short)
 			return nil, fmt.Errorf("control socket: neither %s nor %s is at most %d bytes long; use a shorter data directory or TMPDIR", dir, path, maxSockPath)
 		}
-		if err := siteconfig.WriteFile(filepath.Join(dir, socketNote), []byte(path+"\n")); err != nil {
+		if err := pki.ReplaceFile(filepath.Join(dir, socketNote), []byte(path+"\n"), 0o600); err != nil {
 			return nil, err
 		}
 	}

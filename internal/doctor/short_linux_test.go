@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"covey/internal/pki"
 	"covey/internal/siteconfig"
 )
 
@@ -13,7 +14,7 @@ import (
 // name by the first write, so that nothing is left of a check that is killed from then on.
 func TestCheckCutShortLeavesNoFile(t *testing.T) {
 	dir := t.TempDir()
-	if err := siteconfig.WriteFile(dir+"/agent.toml", []byte("site = \"a\"\ncoordinator = [\"127.0.0.1:1\"]\n")); err != nil {
+	if err := pki.ReplaceFile(dir+"/agent.toml", []byte("site = \"a\"\ncoordinator = [\"127.0.0.1:1\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := siteconfig.Read(dir)

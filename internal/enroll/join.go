@@ -170,7 +170,7 @@ func (n Newcomer) configure(path string, join pki.Join) error {
 	if err != nil {
 		return err
 	}
-	if err := siteconfig.WriteFile(path, text); err != nil {
+	if err := pki.ReplaceFile(path, text, 0o600); err != nil {
 		return fmt.Errorf("this %s has joined, and %s is not written; once it can be, the same command again does that: %w", n.Role, path, err)
 	}
 	return nil

@@ -16,7 +16,7 @@
 // signing.key; a site's holds identity.key, tls.key and, once it has joined, ca.crt
 // and tls.crt. Every file is written beside itself, synced, and moved into place, so
 // that a crash leaves a file whole or absent, and at most a file named
-// .NAME.tmp-… that nothing reads. Keys and join files are created with mode 0600,
+// .NAME.RANDOM.tmp that nothing reads. Keys and join files are created with mode 0600,
 // and a key that others can read is refused.
 //
 // # Why a revocation may be forgotten

@@ -57,7 +57,7 @@ func createFile(path string, data []byte, mode fs.FileMode) error {
 // writeTemp writes and syncs a new file beside path. The mode is set when the file
 // is created: a secret is at no moment open to others.
 func writeTemp(path string, data []byte, mode fs.FileMode) (string, error) {
-	tmp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+rand.Text()[:12])
+	tmp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:12]+".tmp")
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return "", unwritten(path, err)

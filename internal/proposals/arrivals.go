@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"covey/internal/pki"
 	"covey/internal/proposal"
-	"covey/internal/siteconfig"
 )
 
 const (
@@ -109,5 +109,5 @@ func (a *Arrivals) write(changed bool) error {
 	if err != nil {
 		return err
 	}
-	return siteconfig.WriteFile(a.path, text)
+	return pki.ReplaceFile(a.path, text, 0o600)
 }

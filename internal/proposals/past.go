@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"covey/internal/frame"
+	"covey/internal/pki"
 	"covey/internal/proposal"
-	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -113,7 +113,7 @@ func (p *PastStore) Put(one Past) error {
 	if err != nil {
 		return err
 	}
-	if err := siteconfig.WriteFile(p.path(one.Digest), raw); err != nil {
+	if err := pki.ReplaceFile(p.path(one.Digest), raw, 0o600); err != nil {
 		return err
 	}
 	one.bytes, one.Proposal = len(raw), nil

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"covey/internal/packed"
+	"covey/internal/pki"
 	"covey/internal/proposal"
-	"covey/internal/siteconfig"
 )
 
 // Proposals that await the operator are files: pending/<digest>.toml.gz holds the
@@ -75,7 +75,7 @@ func (p *PendingStore) Put(body []byte) error {
 	if len(all) >= maxPending || total > maxPendingBytes {
 		return ErrFull
 	}
-	return siteconfig.WriteFile(p.path(d), packed.Zip(body))
+	return pki.ReplaceFile(p.path(d), packed.Zip(body), 0o600)
 }
 
 // Has reports whether a proposal is stored.

@@ -99,7 +99,7 @@ func init() {
 			{arrivals, "if n >= MaxDaily {", "if false {"},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: a restart begins a new day", 0, []edit{
-			{arrivals, "return siteconfig.WriteFile(a.path, text)", "return siteconfig.WriteFile(a.path+\".new\", text)"},
+			{arrivals, "return pki.ReplaceFile(a.path, text, 0o600)", "return pki.ReplaceFile(a.path+\".new\", text, 0o600)"},
 		}, in("proposals", "TestArrivals"), killer{}},
 		{"analyst: a clock that was put back begins a new day", 0, []edit{
 			{arrivals, "		from = one.Ahead\n", "		return true\n"},
