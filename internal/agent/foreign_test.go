@@ -9,12 +9,13 @@ import (
 )
 
 // TestRefusedProposalsAreShortInTheLog: why a proposal is refused repeats no more of it than a line
-// can hold, however long its words are.
+// can hold, however much it holds.
 func TestRefusedProposalsAreShortInTheLog(t *testing.T) {
 	s := newStandIn(t, 3, "", nil)
-	body := strings.Replace(string(s.body), "profile = 'practical'", "profile = '"+strings.Repeat("x\u202e", 1<<20)+"'", 1)
+	pair := "picture = true\npicture_share = 0.1\npicture_pairs = [[" + strings.Repeat("1, ", 1<<17) + "1]]"
+	body := strings.NewReplacer("components = 1", "components = 2\n"+pair, "explained_variance = 'none'", "explained_variance = 'private'").Replace(string(s.body))
 	_, code, why := s.sites[0].agent.sessions.parse([]byte(body))
-	if code != study.CodePlanMismatch || why == nil || len(why.Error()) > 2*frame.MaxCleaned || strings.ContainsRune(why.Error(), '\u202e') {
+	if code != study.CodePlanMismatch || why == nil || len(why.Error()) > 2*frame.MaxCleaned || !strings.Contains(why.Error(), "picture_pairs") {
 		t.Errorf("%s, %.100v", code, why)
 	}
 }

@@ -23,7 +23,7 @@ func init() {
 			{party, "if names[one.Name] || keys[string(one.Identity)] {", "if false {"},
 		}, in("proposal", "TestPartiesAreApart"), killer{}},
 		{"analyst: the sites' names and keys are not looked at", 0, []edit{
-			{"internal/proposal/proposal.go", "p.checkParties(names, keys)", "p.checkParties(map[string]bool{}, map[string]bool{})"},
+			{"internal/proposal/proposal.go", "err := p.checkParties(names, keys); err", "err := p.checkParties(map[string]bool{}, map[string]bool{}); len(names)+len(keys) > 0 && err"},
 		}, in("proposal", "TestPartiesAreApart"), killer{}},
 		{"analyst: a reader is one by name", 0, []edit{
 			{party, "return p.Name == other.Name && slices.Equal(p.Identity, other.Identity)", "return p.Name == other.Name && len(p.Identity) == len(other.Identity)"},

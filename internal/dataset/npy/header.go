@@ -96,7 +96,7 @@ func parseArray(text string) (*array, error) {
 	switch {
 	case p.rest() != "" || len(seen) != 3:
 		return nil, errHeader
-	case a.dtype.size == 0:
+	case a.dtype.kind == 0:
 		return nil, errDtype
 	case a.d < 1: // also of a shape of no or several dimensions
 		return nil, errShape
@@ -109,7 +109,7 @@ func parseArray(text string) (*array, error) {
 }
 
 // entry reads the value of a key of the dictionary, and reports whether it is of the key's form. A
-// dtype that is not read leaves its size 0, and a shape that is no vector's or matrix's leaves d 0.
+// dtype that is not read leaves its kind 0, and a shape that is no vector's or matrix's leaves d 0.
 func (a *array) entry(p *literal, key string) (ok bool) {
 	switch key {
 	case "descr":
