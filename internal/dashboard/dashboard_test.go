@@ -377,7 +377,7 @@ func TestCertificate(t *testing.T) {
 // stream opens /events and gives its lines; a closed channel is its end.
 func stream(t *testing.T, s *httptest.Server, value string) (*http.Response, context.Context, <-chan string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
 	r, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/events", nil)
 	if err != nil {
