@@ -35,7 +35,7 @@ func TestAttackWordsWrap(t *testing.T) {
 		}
 		for _, start := range []string{"WARNINGS: none", "digest   0123456789abcdef", "体"} {
 			if strings.HasPrefix(line, start) {
-				t.Errorf("a line of ours: %q", line)
+				t.Errorf("a line looks like the program's own: %q", line)
 			}
 		}
 	}

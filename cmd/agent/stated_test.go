@@ -42,7 +42,7 @@ func TestProposersWordsOnScreen(t *testing.T) {
 	if screen := out.String(); !strings.Contains(screen, "20 to 90") || !strings.Contains(screen, `"years"   0 to 120`) {
 		t.Errorf("no figures beside the proposer's:\n%s", screen)
 	}
-	// dates are dates, whoever states them
+	// dates are shown as dates
 	low, high = 60, 90
 	d.Figures.Columns[0] = sitedata.ColumnFigure{Name: "seen", Since: "2020-01-01", Offset: 31, Scale: 365, Median: 72, Spread: 1, Low: &low, High: &high, Range: []float64{0, 366}}
 	out.Reset()
@@ -60,8 +60,8 @@ func TestProposersWordsOnScreen(t *testing.T) {
 	}
 }
 
-// TestWarningsAreInOneColumn: beside the proposer's words a column of levels has its warning where
-// one of numbers has it.
+// TestWarningsAreInOneColumn: with the proposer's words shown, the warning of a column of levels
+// stands below that of a column of numbers.
 func TestWarningsAreInOneColumn(t *testing.T) {
 	low, high := 20.0, 90.0
 	odd := []string{"looks odd"}

@@ -90,8 +90,8 @@ func TestKeptBeforeSent(t *testing.T) {
 	if kept, err := c.Kept(d.Plan.Digest); err != nil || !bytes.Equal(kept, d.Body) {
 		t.Errorf("kept: %v", err)
 	}
-	// It is no sign of a coordinator that has lost it, as one whose answer never came is, even when
-	// it is sent again after a refusal.
+	// The coordinator refused it, and so has not lost it. One whose answer never came may be lost,
+	// even if an earlier try was refused.
 	if lost := c.Untold(d.Plan.Proposal, nil); len(lost) != 0 {
 		t.Errorf("one that was refused is missed: %v", lost)
 	}
