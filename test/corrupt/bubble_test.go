@@ -20,6 +20,7 @@ import (
 	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
+	covey "covey/proto/covey/v1"
 	"covey/test/fed"
 	"covey/test/network"
 )
@@ -90,6 +91,26 @@ func (f *bubble) study(name string, change func(*proposal.Spec)) proposal.Digest
 		change(&spec)
 	}
 	return f.Propose(spec)
+}
+
+// played proposes a study in which what play returns hears the coordinator before the site's agent
+// can. All that the coordinator says is held until it is there.
+func (f *bubble) played(name string, change func(*proposal.Spec), play func(proposal.Digest, *study.Plan) func(*covey.CoordinatorMessage) bool) proposal.Digest {
+	f.T.Helper()
+	var hear func(*covey.CoordinatorMessage) bool
+	ready := make(chan struct{})
+	f.proxy.act(func(m *covey.CoordinatorMessage) bool {
+		<-ready
+		return hear(m)
+	})
+	d := f.study(name, change)
+	body, err := f.node.Coordinator.Body(d)
+	f.Must(err)
+	plan, err := study.NewPlan(body)
+	f.Must(err)
+	hear = play(d, plan)
+	close(ready)
+	return d
 }
 
 // completed wants a study's end with a result that verifies, within its budget (P3), and is right:

@@ -12,6 +12,7 @@ import (
 
 	"filippo.io/edwards25519"
 
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -22,43 +23,38 @@ import (
 // opened, and the study ends with the site's name (A7).
 func TestLyingDealer(t *testing.T) {
 	inBubble(t, func(f *bubble) {
-		d := f.study("another secret than is shared", nil)
-		body, err := f.node.Coordinator.Body(d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := study.NewPlan(body)
-		f.Must(err)
-		cfg, key := plan.Setup(), f.proxy.site.Identity()
-		secrets, err := secagg.NewSecrets(cfg)
-		f.Must(err)
-		var setup *secagg.Setup
-		f.proxy.act(func(m *covey.CoordinatorMessage) bool {
-			switch b := m.GetBody().(type) {
-			case *covey.CoordinatorMessage_Announce:
-				said, err := secagg.Announce(cfg, mallory, secrets, key)
-				f.Must(err)
-				f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
-					Study: d[:], Signed: otherSecrets(cfg, secrets, said, key)}}}))
-			case *covey.CoordinatorMessage_Deal:
-				setup, err = secagg.Verify(cfg, b.Deal.GetAnnouncements())
-				f.Must(err)
-				boxes, err := setup.Deal(mallory, secrets, key, nil)
-				f.Must(err)
-				f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: d[:], Boxes: boxes}}}))
-			case *covey.CoordinatorMessage_Confirm:
-				r, err := setup.Receive(mallory, secrets, key, b.Confirm.GetBoxes(), nil)
-				f.Must(err)
-				f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
-					Study: d[:], Signature: r.Confirmation, Deposits: r.Deposits, Statement: r.Statement}}}))
-			case *covey.CoordinatorMessage_Query:
-				q := b.Query
-				f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Upload{Upload: &covey.Upload{
-					Study: d[:], Query: q.GetQuery(), Slot: q.GetSlot(), Masked: make([]byte, plan.Queries[q.GetQuery()].Lanes*int(plan.Bits)/8)}}}))
-			case *covey.CoordinatorMessage_Proposal:
-				return true
+		d := f.played("another secret than is shared", nil, func(d proposal.Digest, plan *study.Plan) func(*covey.CoordinatorMessage) bool {
+			cfg, key := plan.Setup(), f.proxy.site.Identity()
+			secrets, err := secagg.NewSecrets(cfg)
+			f.Must(err)
+			var setup *secagg.Setup
+			return func(m *covey.CoordinatorMessage) bool {
+				switch b := m.GetBody().(type) {
+				case *covey.CoordinatorMessage_Announce:
+					said, err := secagg.Announce(cfg, mallory, secrets, key)
+					f.Must(err)
+					f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
+						Study: d[:], Signed: otherSecrets(cfg, secrets, said, key)}}}))
+				case *covey.CoordinatorMessage_Deal:
+					setup, err = secagg.Verify(cfg, b.Deal.GetAnnouncements())
+					f.Must(err)
+					boxes, err := setup.Deal(mallory, secrets, key, nil)
+					f.Must(err)
+					f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: d[:], Boxes: boxes}}}))
+				case *covey.CoordinatorMessage_Confirm:
+					r, err := setup.Receive(mallory, secrets, key, b.Confirm.GetBoxes(), nil)
+					f.Must(err)
+					f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
+						Study: d[:], Signature: r.Confirmation, Deposits: r.Deposits, Statement: r.Statement}}}))
+				case *covey.CoordinatorMessage_Query:
+					q := b.Query
+					f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Upload{Upload: &covey.Upload{
+						Study: d[:], Query: q.GetQuery(), Slot: q.GetSlot(), Masked: make([]byte, plan.Queries[q.GetQuery()].Lanes*int(plan.Bits)/8)}}}))
+				case *covey.CoordinatorMessage_Proposal:
+					return true
+				}
+				return false
 			}
-			return false
 		})
 		f.ended(d, study.CodeBadDealer)
 		if v := f.node.Coordinator.View(d); v.Released != 0 {

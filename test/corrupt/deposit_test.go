@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -17,36 +18,32 @@ import (
 // named (A60).
 func TestDeposits(t *testing.T) {
 	inBubble(t, func(f *bubble) {
-		d := f.study("deposits", nil)
-		body, err := f.node.Coordinator.Body(d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := study.NewPlan(body)
-		f.Must(err)
-		var setup *secagg.Setup
-		var boxes [][]byte
-		f.proxy.act(func(m *covey.CoordinatorMessage) bool {
-			switch b := m.GetBody().(type) {
-			case *covey.CoordinatorMessage_Deal:
-				setup, err = secagg.Verify(plan.Setup(), b.Deal.GetAnnouncements())
-				f.Must(err)
-			case *covey.CoordinatorMessage_Confirm:
-				boxes = b.Confirm.GetBoxes()
-			}
-			return true
-		})
-		f.proxy.tell(func(m *covey.SiteMessage) []*covey.SiteMessage {
-			if m.GetUpload() != nil {
-				return nil
-			}
-			if c := m.GetConfirmation(); c != nil {
-				for i := 0; i < len(c.Deposits); i += 32 {
-					c.Deposits[i] ^= 1
+		d := f.played("deposits", nil, func(_ proposal.Digest, plan *study.Plan) func(*covey.CoordinatorMessage) bool {
+			var setup *secagg.Setup
+			var boxes [][]byte
+			f.proxy.tell(func(m *covey.SiteMessage) []*covey.SiteMessage {
+				if m.GetUpload() != nil {
+					return nil
 				}
-				c.Statement = statement(f.proxy.site.Identity(), setup, plan.Slots, boxes, c.GetDeposits())
+				if c := m.GetConfirmation(); c != nil {
+					for i := 0; i < len(c.Deposits); i += 32 {
+						c.Deposits[i] ^= 1
+					}
+					c.Statement = statement(f.proxy.site.Identity(), setup, plan.Slots, boxes, c.GetDeposits())
+				}
+				return truth(m)
+			})
+			return func(m *covey.CoordinatorMessage) bool {
+				var err error
+				switch b := m.GetBody().(type) {
+				case *covey.CoordinatorMessage_Deal:
+					setup, err = secagg.Verify(plan.Setup(), b.Deal.GetAnnouncements())
+					f.Must(err)
+				case *covey.CoordinatorMessage_Confirm:
+					boxes = b.Confirm.GetBoxes()
+				}
+				return true
 			}
-			return truth(m)
 		})
 		v, releases := f.completed(d)
 		for _, r := range releases {

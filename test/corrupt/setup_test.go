@@ -123,9 +123,7 @@ func TestSetup(t *testing.T) {
 			{"a commitment to no site's shares", func(b []byte) { b[len(b)-32*(quorum+2)] ^= 1 }, nil},
 			{"shares of other polynomials than were committed", nil, func(s *secagg.SlotSecret) { s[0] ^= 1 }},
 		} {
-			d := f.study(c.name, nil)
-			f.proxy.act(f.dealing(d, c.announce, c.deal))
-			f.ended(d, study.CodeBadShare)
+			f.ended(f.played(c.name, nil, f.dealing(c.announce, c.deal)), study.CodeBadShare)
 			f.proxy.act(nil)
 		}
 		// Its honest word still counts.
@@ -136,42 +134,40 @@ func TestSetup(t *testing.T) {
 
 // dealing announces and deals in the agent's place, with right signatures, after a change of what
 // it signs of its announcement, or of the first slot's secret in between.
-func (f *bubble) dealing(d proposal.Digest, announce func([]byte), deal func(*secagg.SlotSecret)) func(*covey.CoordinatorMessage) bool {
-	body, err := f.node.Coordinator.Body(d)
-	f.Must(err)
-	plan, err := study.NewPlan(body)
-	f.Must(err)
-	cfg := plan.Setup()
-	secrets, err := secagg.NewSecrets(cfg)
-	f.Must(err)
-	key := f.proxy.site.Identity()
-	return func(m *covey.CoordinatorMessage) bool {
-		switch b := m.GetBody().(type) {
-		case *covey.CoordinatorMessage_Announce:
-			said, err := secagg.Announce(cfg, mallory, secrets, key)
-			f.Must(err)
-			if body := said[:len(said)-ed25519.SignatureSize]; announce != nil {
-				announce(body)
-				said = append(body, ed25519.Sign(key, body)...)
+func (f *bubble) dealing(announce func([]byte), deal func(*secagg.SlotSecret)) func(proposal.Digest, *study.Plan) func(*covey.CoordinatorMessage) bool {
+	return func(d proposal.Digest, plan *study.Plan) func(*covey.CoordinatorMessage) bool {
+		cfg := plan.Setup()
+		secrets, err := secagg.NewSecrets(cfg)
+		f.Must(err)
+		key := f.proxy.site.Identity()
+		return func(m *covey.CoordinatorMessage) bool {
+			switch b := m.GetBody().(type) {
+			case *covey.CoordinatorMessage_Announce:
+				said, err := secagg.Announce(cfg, mallory, secrets, key)
+				f.Must(err)
+				if body := said[:len(said)-ed25519.SignatureSize]; announce != nil {
+					announce(body)
+					said = append(body, ed25519.Sign(key, body)...)
+				}
+				f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{Study: d[:], Signed: said}}}))
+				return false
+			case *covey.CoordinatorMessage_Deal:
+				setup, err := secagg.Verify(cfg, b.Deal.GetAnnouncements())
+				f.Must(err)
+				if deal != nil {
+					deal(&secrets.Slots[0])
+				}
+				boxes, err := setup.Deal(mallory, secrets, key, nil)
+				f.Must(err)
+				f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: d[:], Boxes: boxes}}}))
+				return false
+			case *covey.CoordinatorMessage_Confirm:
+				// the agent behind the proxy dealt nothing, and would say so before the others can
+				// complain
+				return false
 			}
-			f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{Study: d[:], Signed: said}}}))
-			return false
-		case *covey.CoordinatorMessage_Deal:
-			setup, err := secagg.Verify(cfg, b.Deal.GetAnnouncements())
-			f.Must(err)
-			if deal != nil {
-				deal(&secrets.Slots[0])
-			}
-			boxes, err := setup.Deal(mallory, secrets, key, nil)
-			f.Must(err)
-			f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: d[:], Boxes: boxes}}}))
-			return false
-		case *covey.CoordinatorMessage_Confirm:
-			// the agent behind the proxy dealt nothing, and would say so before the others can
-			// complain
-			return false
+			return true
 		}
-		return true
 	}
 }
 

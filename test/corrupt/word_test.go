@@ -22,8 +22,7 @@ func TestHeld(t *testing.T) {
 	}
 	inBubble(t, func(f *bubble) {
 		for _, mode := range []string{proposal.DropoutContinue, proposal.DropoutWait} {
-			d := f.study(mode, func(s *proposal.Spec) { s.OnDropout, s.Rounds = mode, 3 })
-			f.proxy.act(f.holding(d, []int{1, 2, 3, 4}))
+			d := f.played(mode, func(s *proposal.Spec) { s.OnDropout, s.Rounds = mode, 3 }, f.holding)
 			v, releases := f.completed(d)
 			for _, r := range releases {
 				if len(r.Survivors) != honest+1 || r.Slot != r.Query {
@@ -38,13 +37,12 @@ func TestHeld(t *testing.T) {
 	})
 }
 
-// holding says `held` of u for each query that the site is asked, in front of its agent's answer.
-func (f *bubble) holding(d proposal.Digest, u secagg.Survivors) func(*covey.CoordinatorMessage) bool {
-	body, err := f.node.Coordinator.Body(d)
-	f.Must(err)
-	plan, err := study.NewPlan(body)
-	f.Must(err)
+// holding says `held` of all sites but the first for each query that the site is asked, in front of
+// its agent's answer.
+func (f *bubble) holding(d proposal.Digest, plan *study.Plan) func(*covey.CoordinatorMessage) bool {
+	u := secagg.Survivors{1, 2, 3, 4}
 	var setup *secagg.Setup
+	var err error
 	return func(m *covey.CoordinatorMessage) bool {
 		switch b := m.GetBody().(type) {
 		case *covey.CoordinatorMessage_Deal:
