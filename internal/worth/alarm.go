@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"covey/internal/linalg"
+	"covey/internal/prior"
 	"covey/internal/result"
 	"covey/internal/study"
 )
@@ -172,47 +173,11 @@ func parts(v []float64) []float64 {
 	return out
 }
 
-// nodes of the integral in sphere, geometric.
-const nodes = 64
-
-// sphere returns E[λi gi² / Σ λj gj²] for independent normal g: the second moment of rows of
-// spectrum λ that are put on the unit sphere. It sums to 1. The mean is ∫ λi/(1+2λi t) Π (1+2λj
-// t)^-1/2 dt over t > 0, here over log t by the trapezoid rule.
-func sphere(lambda []float64) []float64 {
-	trace := 0.0
-	for _, l := range lambda {
-		trace += l
-	}
-	out := make([]float64, len(lambda))
-	if !(trace > 0) {
-		return out
-	}
-	const low, high = -10.0, 11.0 // t·trace = e^low..e^high; the integrand is negligible outside
-	sum := 0.0
-	for q := range nodes {
-		t := math.Exp(low+(high-low)*float64(q)/(nodes-1)) / trace
-		log := 0.0
-		for _, l := range lambda {
-			log += math.Log1p(2 * l * t)
-		}
-		w := t * math.Exp(-log/2)
-		for i, l := range lambda {
-			v := w * l / (1 + 2*l*t)
-			out[i] += v
-			sum += v
-		}
-	}
-	for i := range out {
-		out[i] /= sum
-	}
-	return out
-}
-
-// unclip returns the spectrum that sphere maps to parts, up to its scale.
+// unclip returns the spectrum that [prior.Sphere] maps to parts, up to its scale.
 func unclip(parts []float64) []float64 {
 	lambda := append([]float64(nil), parts...)
 	for range 25 {
-		got := sphere(lambda)
+		got := prior.Sphere(lambda)
 		sum := 0.0
 		for i := range lambda {
 			if got[i] > 0 {

@@ -10,6 +10,7 @@ import (
 
 	"covey/internal/linalg"
 	"covey/internal/noise"
+	"covey/internal/prior"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
@@ -22,7 +23,7 @@ func TestScoresOfEllipticalRows(t *testing.T) {
 	rng := seeded(91)
 	for i := range 300 {
 		k, d := 1+i%3, 8+rng.IntN(9)
-		lambda := spectrumLaw(rng, d)
+		lambda := prior.Law(rng, d)
 		mean, squares := 0.0, make([]float64, n)
 		for l := range squares {
 			in, all := 0.0, 0.0
@@ -95,7 +96,9 @@ func TestRowsOfOneDirection(t *testing.T) {
 				at++
 			}
 			scores.Noised[at]++
-			add(z, row, score*min(1, 0.6/math.Abs(score)))
+			for l, v := range row {
+				z[l] += v * score * min(1, 0.6/math.Abs(score))
+			}
 		}
 		step := study.Release{Kind: study.KindPower, Units: n, Grid: 0x1p-20, Radius: 0.6, X: x, Noised: make([]int64, 8)}
 		for j, v := range z {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/prior"
 	"covey/internal/proposal"
 	"covey/internal/study"
 )
@@ -120,7 +121,7 @@ func (f *forecast) at(fall, units float64) Case {
 	}
 	if power {
 		s := f.power(lambda, units)
-		take(proposal.MethodPower, func(rng *rand.Rand) float64 { return s.captures(rng, lambda) })
+		take(proposal.MethodPower, func(rng *rand.Rand) float64 { return s.Run(rng, lambda).Captured() })
 	}
 	if float64(f.plan.N)*units < leastUnits {
 		best.Median, best.Lowest = max(min(best.Median, best.Blind), 1-fewLoss*(1-best.Median)), min(best.Lowest, best.Blind)
@@ -250,19 +251,19 @@ func (f *forecast) covariance(lambda []float64, units float64) *noisy {
 	return out
 }
 
-// power is the shape of the plan's power iteration on rows of a spectrum.
-func (f *forecast) power(lambda []float64, units float64) *shape {
+// power is the plan's power iteration on rows of a spectrum.
+func (f *forecast) power(lambda []float64, units float64) *prior.Study {
 	p := f.plan
-	s := &shape{d: p.D, k: p.K, n: float64(p.N) * units, sphere: p.Method.Sphere}
+	s := &prior.Study{D: p.D, K: p.K, N: float64(p.N) * units, Sphere: p.Method.Sphere}
 	squares := lengths(lambda, rand.New(rand.NewPCG(1, 1)))
-	s.center = f.center(squares, units)
+	s.Center = f.center(squares, units)
 	if p.Method.Mixed {
-		s.first = &begun{s: f.spread(f.moments[:2], squares, units), kept: 1}
+		s.First = &prior.Begun{Noise: f.spread(f.moments[:2], squares, units), Kept: 1}
 	}
 	rng := rand.New(rand.NewPCG(2, 2))
 	a, length, quantile := lambda, math.Sqrt(float64(p.D)), p.Method.StepQuantile()
-	if s.sphere {
-		a, length = sphere(lambda), 1
+	if s.Sphere {
+		a, length = prior.Sphere(lambda), 1
 	}
 	// ‖Xᵀy‖ of normal rows once X has found the leading directions, and of a random X.
 	radius := func(top []float64) float64 {
@@ -278,21 +279,29 @@ func (f *forecast) power(lambda []float64, units float64) *shape {
 		slices.Sort(all)
 		return all[int(quantile*float64(len(all)-1))]
 	}
-	early, late := radius(slices.Repeat([]float64{moments(a)[0]}, s.k)), radius(a[:s.k])
+	early, late := radius(slices.Repeat([]float64{mean(a)}, s.K)), radius(a[:s.K])
 	theta := 0.0
-	for _, v := range a[:s.k] {
-		theta += v / float64(s.k)
+	for _, v := range a[:s.K] {
+		theta += v / float64(s.K)
 	}
 	theta *= quantile // what a clip leaves of the signal, about
 	for t, q := range f.steps {
 		at := late
 		if public := p.Radius; public > 0 {
 			at = public
-		} else if t < 2 && s.first == nil {
+		} else if t < 2 && s.First == nil {
 			at = (early + late) / 2
 		}
-		s.tau = append(s.tau, f.noise(q, at, units)/theta)
+		s.Tau = append(s.Tau, f.noise(q, at, units)/theta)
 	}
-	s.pooled = p.Output(s.tau[len(s.tau)-1]*math.Sqrt(float64(p.D))) == proposal.OutputPooled
+	s.Pooled = p.Output(s.Tau[len(s.Tau)-1]*math.Sqrt(float64(p.D))) == proposal.OutputPooled
 	return s
+}
+
+func mean(values []float64) float64 {
+	out := 0.0
+	for _, v := range values {
+		out += v / float64(len(values))
+	}
+	return out
 }

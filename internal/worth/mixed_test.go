@@ -2,12 +2,9 @@ package worth
 
 import (
 	"math"
-	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
-	"covey/internal/linalg"
+	"covey/internal/prior"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
@@ -31,98 +28,6 @@ func flat(d int) []float64 {
 	return out
 }
 
-// TestBegin: what a covariance shows of a spectrum, and the directions that it starts rounds at,
-// are in the simulation those of a matrix of all its numbers.
-func TestBegin(t *testing.T) {
-	const d, k, n, s = 200, 2, 60_000, 0.02
-	rng := seeded(41)
-	for name, lambda := range map[string][]float64{"slow": slowly(d, 0.02), "flat": flat(d)} {
-		m := moments(lambda)
-		b := &begun{s: s / m[0]}
-		share := func(x []float64) float64 {
-			got, size := 0.0, 0.0
-			for j, v := range x {
-				got, size = got+lambda[j]*v*v, size+v*v
-			}
-			return got / size
-		}
-		var whole, lazy [2]float64 // what shows of the top, and the share of the first direction
-		const times = 12
-		for range times {
-			full := mat.NewSymDense(d, nil)
-			for i := range d {
-				for j := i; j < d; j++ {
-					g := rng.NormFloat64() * math.Sqrt(s*s/2+lambda[i]*lambda[j]/n)
-					if i == j {
-						g = g*math.Sqrt2 + lambda[i]
-					}
-					full.SetSym(i, j, g)
-				}
-			}
-			mu, w, _ := linalg.Eigen(full)
-			slices.Reverse(mu)
-			seen := newSpectrum(mu, s, n, 0).begun(k)
-			whole[0] += seen.shown[0] / times
-			whole[1] += share(mat.Col(nil, d-1, w)) / times
-			for i, v := range describe(m, 1)[1:] {
-				if math.Abs(seen.shown[i+1]-v) > 0.06 {
-					t.Errorf("%s: moment %d shows as %.3f, without noise it is %.3f", name, i+2, seen.shown[i+1], v)
-				}
-			}
-			if math.Abs(seen.s/b.s-1) > 0.03 {
-				t.Errorf("%s: noise is %.4f of the mean, want %.4f", name, seen.s, b.s)
-			}
-			start, shown := b.begin(rng, lambda, k, n)
-			lazy[0] += shown[0] / times
-			lazy[1] += share(start[0]) / times
-		}
-		if math.Abs(whole[0]-lazy[0]) > 0.02 || math.Abs(whole[1]-lazy[1]) > 0.03 {
-			t.Errorf("%s: top %.3f and share %.3f, simulated %.3f and %.3f", name, whole[0], whole[1], lazy[0], lazy[1])
-		}
-		if got := b.expect(lambda); math.Abs(got[0]-whole[0]) > 0.04 {
-			t.Errorf("%s: top %.3f is expected, %.3f seen", name, got[0], whole[0])
-		}
-	}
-}
-
-// TestKept: of a single direction a clip keeps the part of the rows that it leaves alone (Stein),
-// of several what it does of normal rows.
-func TestKept(t *testing.T) {
-	if got := kept(1, 0.75); math.Abs(got-0.75) > 1e-9 {
-		t.Errorf("of one direction %v", got)
-	}
-	rng, all := seeded(42), make([]float64, 200_000)
-	for i := range all {
-		a, b, c := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
-		all[i] = math.Sqrt(a*a + b*b + c*c)
-	}
-	slices.Sort(all)
-	bound, left := Quantile(all, 0.75), 0.0
-	for _, v := range all {
-		left += v * min(v, bound) / 3 / float64(len(all))
-	}
-	if got := kept(3, 0.75); math.Abs(got-left) > 0.005 {
-		t.Errorf("of three %.4f, want %.4f", got, left)
-	}
-}
-
-// TestNear: spectra are drawn that would show what the study's covariance does.
-func TestNear(t *testing.T) {
-	const d = 200
-	rng, lambda := seeded(43), slowly(d, 0.02)
-	b := &begun{s: 0.04, kept: 0.75}
-	b.shown = b.expect(lambda)
-	away := func(l []float64) float64 { return math.Abs(b.expect(l)[1] - b.shown[1]) }
-	drawn, chosen := 0.0, 0.0
-	for range 30 {
-		drawn += away(spectrumLaw(rng, d)) / 30
-		chosen += away(b.near(func() []float64 { return spectrumLaw(rng, d) })) / 30
-	}
-	if chosen > drawn/4 {
-		t.Errorf("second moments of chosen spectra are %.3f away, of others %.3f", chosen, drawn)
-	}
-}
-
 // TestMixedForecast: rounds that start at a covariance's components are predicted to capture what
 // studies of normal rows did: 0.991 of d = 200 columns that fall slowly, with 48,000 units.
 func TestMixedForecast(t *testing.T) {
@@ -135,7 +40,7 @@ func TestMixedForecast(t *testing.T) {
 	s, rng := f.power(lambda, 1), seeded(45)
 	got := 0.0
 	for range 20 {
-		got += s.captures(rng, lambda) / 20
+		got += s.Run(rng, lambda).Captured() / 20
 	}
 	if math.Abs(got-0.991) > 0.006 {
 		t.Errorf("%.4f is predicted", got)
@@ -238,8 +143,8 @@ func TestMixedReport(t *testing.T) {
 		switch {
 		case heavy > 0 && (out.Uncalibrated != heavyWhy || out.Share != nil):
 			t.Errorf("heavy tails: %q, %+v", out.Uncalibrated, out.Share)
-		case heavy == 0 && (out.Share == nil || out.Alarm == nil || *out.Alarm || out.Unfinished || out.Share.Lower < 0.85 || out.Share.Lower > captured(lambda, r.Components)):
-			t.Errorf("%+v captures %.4f: %+v", out.Share, captured(lambda, r.Components), out)
+		case heavy == 0 && (out.Share == nil || out.Alarm == nil || *out.Alarm || out.Unfinished || out.Share.Lower < 0.85 || out.Share.Lower > prior.Captured(lambda, r.Components)):
+			t.Errorf("%+v captures %.4f: %+v", out.Share, prior.Captured(lambda, r.Components), out)
 		}
 	}
 }
@@ -252,23 +157,19 @@ func TestMixedBounds(t *testing.T) {
 	}
 	const d = 200
 	for name, lambda := range map[string][]float64{"slow": slowly(d, 0.02), "flat": flat(d)} {
-		s := &shape{d: d, k: 1, n: 60_000, pooled: true, sphere: true}
+		s := &prior.Study{D: d, K: 1, N: 60_000, Pooled: true, Sphere: true}
 		for t := range 16 {
-			s.tau = append(s.tau, 0.031/math.Sqrt(float64(t+1)))
+			s.Tau = append(s.Tau, 0.031/math.Sqrt(float64(t+1)))
 		}
 		rng := seeded(44)
-		s.first = &begun{s: 0.037, kept: kept(1, 0.75)}
-		one := func() draw {
-			w := s.world(rng, lambda)
-			return s.made(w, s.alike(rng, w))
-		}
-		s.first.shown = s.first.expect(lambda)
-		fit, rest := drawn(t, s, rng)
+		s.First = &prior.Begun{Noise: 0.037, Kept: prior.Kept(1, 0.75)}
+		s.First.Shown = s.First.Expect(lambda)
+		fit := drawn(t, s, rng)
 		held := 0
 		for range 40 {
-			got, out := one(), Report{}
-			out.infer(got.features, fit, rest, []int{0})
-			if out.Share.widen(wideColumns); out.Share.Lower <= got.share {
+			got, out := s.Alike(rng, lambda).Draw(), Report{}
+			out.infer(got.Features, fit, []int{0})
+			if out.Share.widen(wideColumns); out.Share.Lower <= got.Share {
 				held++
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/prior"
 	"covey/internal/proposal"
 )
 
@@ -95,7 +96,7 @@ func TestPredictionIsMet(t *testing.T) {
 			squares := lengths(lambda, seeded(1))
 			slices.Sort(squares)
 			_, r := law{second: diagonal(lambda...), radius: squares[len(squares)*93/100], rng: seeded(uint64(seed))}.run(t, s, n)
-			loss += (1 - captured(lambda, r.Components)) / runs
+			loss += (1 - prior.Captured(lambda, r.Components)) / runs
 		}
 		if predicted := 1 - p.Cases[i].Median; predicted < loss/2 || predicted > 3*loss {
 			t.Errorf("s = %g: a loss of %.4f is predicted, %.4f is met", fall, predicted, loss)
@@ -152,19 +153,6 @@ func TestReadmePredicts(t *testing.T) {
 	}
 }
 
-// TestPredictionIsOfTheSameStudies: what a prediction simulates of power iteration captures what
-// the draws behind a result's bounds do.
-func TestPredictionIsOfTheSameStudies(t *testing.T) {
-	for _, pooled := range []bool{true, false} {
-		s := noisyShape(12, 0.2)
-		s.pooled = pooled
-		lambda := spectrumLaw(seeded(5), s.d)
-		if got, want := s.captures(seeded(6), lambda), s.under(seeded(6), lambda).share; got != want {
-			t.Errorf("pooled %v: %v, the study captures %v", pooled, got, want)
-		}
-	}
-}
-
 // TestPredictionOfTheDefaultOutput: power iteration of as many rounds as are pooled by default is
 // predicted as pooled, and better than its last round; of few rounds that noise hardly touches as
 // its last.
@@ -218,12 +206,12 @@ func TestPredictionOfAReleasedCenter(t *testing.T) {
 	}
 	lambda[0] = 4
 	steps := f.power(lambda, 1)
-	for i := range steps.tau {
-		steps.tau[i] = 1e-4
+	for i := range steps.Tau {
+		steps.Tau[i] = 1e-4
 	}
-	with := steps.captures(seeded(3), lambda)
-	steps.center = 0
-	if without := steps.captures(seeded(3), lambda); without < 0.95 || with > 0.6 {
-		t.Errorf("rounds capture %.4f, and %.4f about a center whose noise has 96 times %.3g of the mean variance", without, with, f.power(lambda, 1).center)
+	with := steps.Run(seeded(3), lambda).Captured()
+	steps.Center = 0
+	if without := steps.Run(seeded(3), lambda).Captured(); without < 0.95 || with > 0.6 {
+		t.Errorf("rounds capture %.4f, and %.4f about a center whose noise has 96 times %.3g of the mean variance", without, with, f.power(lambda, 1).Center)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/prior"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
@@ -112,7 +113,7 @@ func (out *Report) sayRounds(p *study.Plan, r *result.Result) {
 	}
 	if start := p.Proposal.Spec.Start; start != nil && !spans(r) && r.Method == proposal.MethodPower {
 		tell("The components are within %.1f degrees of the start that was given: what the rounds did not turn may be the start, and not what the rows show.",
-			math.Ceil(10*moved([]round{{x: columns(start.Vectors, r.D), z: r.Components}})[0])/10)
+			math.Ceil(10*prior.Round{X: columns(start.Vectors, r.D), Z: r.Components}.Turned())/10)
 	}
 }
 

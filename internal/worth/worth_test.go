@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/prior"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
@@ -63,7 +64,7 @@ func TestSphereIsTheMeanOfUnitRows(t *testing.T) {
 			mean[i] += y[i] / square / rows
 		}
 	}
-	got := sphere(lambda)
+	got := prior.Sphere(lambda)
 	back := unclip(got)
 	for i := range lambda {
 		if math.Abs(got[i]-mean[i]) > 0.012 {
@@ -187,12 +188,12 @@ func eigen(m *mat.SymDense) ([]float64, [][]float64) {
 // when measured; fewer than 91 of 100 then hold with probability 10^-4. Had the bound no factor and
 // the regression its own draws back, it would hold in fewer.
 func TestPowerBoundsHold(t *testing.T) {
-	s := &shape{d: 12, k: 2, n: 5000}
+	s := &prior.Study{D: 12, K: 2, N: 5000}
 	for i := range 12 {
-		s.tau = append(s.tau, 0.08/math.Sqrt(float64(i+1)))
+		s.Tau = append(s.Tau, 0.08/math.Sqrt(float64(i+1)))
 	}
 	p, _ := law{second: diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1), radius: 4, rng: seeded(3)}.run(t, spec(12, 2, proposal.MethodPower), 6000)
-	fit, rest, err := learn(s.draw(p))
+	fit, err := prior.Learn(s.Draws(study.Public(p.Digest, "worth")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,17 +202,17 @@ func TestPowerBoundsHold(t *testing.T) {
 	slack := []float64{}
 	const runs = 100
 	for range runs {
-		truth := s.one(rng)
+		truth := s.One(rng)
 		var got Report
-		got.infer(truth.features, fit, rest, []int{0, 1})
-		if got.Share.Lower <= truth.share {
+		got.infer(truth.Features, fit, []int{0, 1})
+		if got.Share.Lower <= truth.Share {
 			held++
 		}
-		slack = append(slack, truth.share-got.Share.Lower)
+		slack = append(slack, truth.Share-got.Share.Lower)
 		for i, c := range got.Components {
 			if c.Separated {
 				angles++
-				if *degrees(truth.tilt[i]) <= *c.Angle {
+				if *degrees(truth.Tilt[i]) <= *c.Angle {
 					angle++
 				}
 			}

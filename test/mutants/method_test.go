@@ -11,6 +11,7 @@ func init() {
 		start      = "internal/proposal/start.go"
 		studyMixed = "internal/study/mixed.go"
 		worthMixed = "internal/worth/mixed.go"
+		begun      = "internal/prior/begun.go"
 	)
 	tables = append(tables, []mutant{
 		{"auto pays for deciding where public sizes decide", 0, []edit{{"internal/study/method.go", "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
@@ -33,11 +34,11 @@ func init() {
 		{"rounds follow though long rows differ", 0, []edit{{studyParts, "low < high && !hides)", "true)"}}, in("study", "TestMixed"), killer{}},
 		{"rounds begin anywhere", 0, []edit{{studyMixed, "proposal.MethodPower, linalg.Flat(first.components)", "proposal.MethodPower, t.c.X[:len(first.components)*t.D]"}}, in("study", "TestMixed"), killer{}},
 		{"rounds cost more than the part whose place they take", 0, []edit{{studyMixed, "share: (rest - radius) * stepShare", "share: left * stepShare"}}, in("study", "TestMixes"), killer{}},
-		{"worth: noise stays in what a covariance shows", 0, []edit{{worthMixed, "	m[1] -= v\n", ""}}, in("worth", "TestBegin"), killer{}},
+		{"prior: noise stays in what a covariance shows", 0, []edit{{begun, "	m[1] -= v\n", ""}}, in("prior", "TestBegin"), killer{}},
 		{"worth: rounds of few columns have the bound of many", 0, []edit{{worthMixed, "if columns < wideColumns {", "if columns < 0 {"}}, in("worth", "TestWiden"), killer{}},
 		{"worth: rounds from a covariance have a bound with heavy tails", 0, []edit{{worthMixed, "if a.heavy(p, &ended) {", "if false {"}}, in("worth", "TestMixedReport"), killer{}},
-		{"worth: rounds from a covariance are compared with any spectrum", 0, []edit{{worthMixed, "best, least = lambda, distance", "best, least = lambda, -1"}}, in("worth", "TestNear"), killer{}},
-		{"worth: a clip of several directions keeps what one of one does", 0, []edit{{worthMixed, "half := float64(k) / 2", "half := 0.5"}}, in("worth", "TestKept"), killer{}},
+		{"prior: rounds from a covariance are compared with any spectrum", 0, []edit{{begun, "best, least = lambda, distance", "best, least = lambda, -1"}}, in("prior", "TestNear"), killer{}},
+		{"prior: a clip of several directions keeps what one of one does", 0, []edit{{begun, "half := float64(k) / 2", "half := 0.5"}}, in("prior", "TestKept"), killer{}},
 		{"a part clipped too low is added", 0, []edit{{studyMoment, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
 		{"parts of a covariance are added without their weights", 0, []edit{{studyMoment, "w := ratio / (tau * tau)", "w := ratio / (tau / tau)"}}, in("study", "TestPooledMoment"), killer{}},
 		{"the first mean has no part in the center", 0, []edit{{course, "sum += float64(ratio * ratio)", "sum += 0 * ratio"}}, in("study", "TestCenterCountsEachMean"), killer{}},

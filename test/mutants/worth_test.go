@@ -66,7 +66,7 @@ func init() {
 			{"internal/worth/power.go", "1-Quantile(shares, missQuantile)", "1-estimate"},
 		}, in("worth", "TestPowerBoundsHold"), killer{}},
 		{"worth: the median bounds an angle of power iteration", 0, []edit{
-			{"internal/worth/power.go", "tiltFactor * tiltFactor * Quantile(values(near, func(d draw) float64 { return d.tilt[i] }), tiltQuantile)", "Quantile(values(near, func(d draw) float64 { return d.tilt[i] }), 0.5)"},
+			{"internal/worth/power.go", "tiltFactor * tiltFactor * Quantile(values(near, func(d prior.Draw) float64 { return d.Tilt[i] }), tiltQuantile)", "Quantile(values(near, func(d prior.Draw) float64 { return d.Tilt[i] }), 0.5)"},
 		}, in("worth", "TestPowerBoundsHold"), killer{}},
 		{"worth: an unfinished iteration is not told", 0, []edit{
 			{"internal/worth/power.go", "out.Unfinished = left >", "out.Unfinished = false && left >"},
@@ -88,19 +88,19 @@ func init() {
 			{"internal/worth/sentence.go", "\ttell(\"%s\", clipSentence)\n", ""},
 		}, in("worth", "TestStandingSentence"), killer{}},
 		{"worth: simulated noise is relative to all of the signal", 0, []edit{
-			{"internal/worth/simulate.go", "return s.rounds(rng, w, max(0.1, min(1, size)))", "return s.rounds(rng, w, max(1, min(1, size)))"},
-		}, in("worth", "TestSimulatedNoiseIsAsSeen"), killer{}},
+			{"internal/prior/study.go", "s.rounds(rng, w, max(0.1, min(1, size)))", "s.rounds(rng, w, max(1, min(1, size)))"},
+		}, in("prior", "TestSimulatedNoiseIsAsSeen"), killer{}},
 		{"worth: rounds are looked at singly", 0, []edit{
-			{"internal/worth/power.go", "return append(out, apart(seen)...)", "return out"},
-		}, in("worth", "TestDistancesOfRoundsTell"), killer{}},
+			{"internal/prior/round.go", "return append(out, apart(seen)...)", "return out"},
+		}, in("prior", "TestDistancesOfRoundsTell"), killer{}},
 		{"worth: no simulated component is one of two equal ones", 0, []edit{
-			{"internal/worth/simulate.go", "const tied = 0.1", "const tied = 0.0"},
+			{"internal/prior/study.go", "const tied = 0.1", "const tied = 0.0"},
 		}, in("worth", "TestOneOfTwoIsNotSeparated"), killer{}},
 		{"worth: no simulated component has one that is nearly equal", 0, []edit{
-			{"internal/worth/simulate.go", "nearTied, leastGap, mostGap = 0.2,", "nearTied, leastGap, mostGap = 0.0,"},
+			{"internal/prior/study.go", "nearTied, leastGap, mostGap = 0.2,", "nearTied, leastGap, mostGap = 0.0,"},
 		}, in("worth", "TestCloseVariancesAreBounded"), killer{}},
 		{"worth: draws depend on the processors", 0, []edit{
-			{"internal/worth/simulate.go", "rand.New(rand.NewPCG(seed[0], seed[1]))", "rand.New(rand.NewPCG(seed[0], uint64(runtime.GOMAXPROCS(0))))"},
+			{"internal/prior/study.go", "rand.New(rand.NewPCG(seed[0], seed[1]))", "rand.New(rand.NewPCG(seed[0], uint64(runtime.GOMAXPROCS(0))))"},
 		}, in("worth", "TestSameForEveryReader"), killer{}},
 		{"worth: a component of half the total is separated", 0, []edit{
 			{"internal/worth/power.go", "rest := 2*v - least*total", "rest := 2*v - least*total/2"},

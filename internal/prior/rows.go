@@ -1,4 +1,4 @@
-package worth
+package prior
 
 import (
 	"math"
@@ -19,13 +19,13 @@ func tilts(output [][]float64) []float64 {
 }
 
 // noiseless is what the start gives after as many rounds of the law itself.
-func (s *shape) noiseless(a, lambda []float64, start [][]float64) float64 {
-	x := make([][]float64, s.k)
+func (s *Study) noiseless(a, lambda []float64, start [][]float64) float64 {
+	x := make([][]float64, s.K)
 	for i := range x {
 		x[i] = append([]float64(nil), start[i]...)
 	}
-	for t := 0; t < len(s.tau); t += 4 { // four rounds between two orthonormalizations
-		power := float64(min(4, len(s.tau)-t))
+	for t := 0; t < len(s.Tau); t += 4 { // four rounds between two orthonormalizations
+		power := float64(min(4, len(s.Tau)-t))
 		for i := range x {
 			for l := range x[i] {
 				x[i][l] *= math.Pow(a[l]/a[0], power)
@@ -33,7 +33,7 @@ func (s *shape) noiseless(a, lambda []float64, start [][]float64) float64 {
 		}
 		x = orthonormal(x)
 	}
-	return captured(lambda, x)
+	return Captured(lambda, x)
 }
 
 // damping is what the clip of a block leaves of each strong direction, relative to the first, for
@@ -89,6 +89,42 @@ func normals(rng *rand.Rand, k, d int) [][]float64 {
 		for l := range out[i] {
 			out[i][l] = rng.NormFloat64()
 		}
+	}
+	return out
+}
+
+// nodes of the integral in Sphere, geometric.
+const nodes = 64
+
+// Sphere returns E[λi gi² / Σ λj gj²] for independent normal g: the second moment of rows of
+// spectrum λ that are put on the unit sphere. It sums to 1. The mean is ∫ λi/(1+2λi t) Π (1+2λj
+// t)^-1/2 dt over t > 0, here over log t by the trapezoid rule.
+func Sphere(lambda []float64) []float64 {
+	trace := 0.0
+	for _, l := range lambda {
+		trace += l
+	}
+	out := make([]float64, len(lambda))
+	if !(trace > 0) {
+		return out
+	}
+	const low, high = -10.0, 11.0 // t·trace = e^low..e^high; the integrand is negligible outside
+	sum := 0.0
+	for q := range nodes {
+		t := math.Exp(low+(high-low)*float64(q)/(nodes-1)) / trace
+		log := 0.0
+		for _, l := range lambda {
+			log += math.Log1p(2 * l * t)
+		}
+		w := t * math.Exp(-log/2)
+		for i, l := range lambda {
+			v := w * l / (1 + 2*l*t)
+			out[i] += v
+			sum += v
+		}
+	}
+	for i := range out {
+		out[i] /= sum
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package worth
+package prior
 
 import (
 	"math"
@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// spectrumLaw draws the eigenvalues of d columns, falling from 1, from a public family: power laws
+// Law draws the eigenvalues of d columns, falling from 1, from a public family: power laws
 // from slow to steep, a flat top with a falling rest, spikes on a bulk, autoregressive series and
 // exponential spacings.
-func spectrumLaw(rng *rand.Rand, d int) []float64 {
+func Law(rng *rand.Rand, d int) []float64 {
 	out := make([]float64, d)
 	logUniform := func(low, high float64) float64 { return low * math.Pow(high/low, rng.Float64()) }
 	switch rng.IntN(5) {

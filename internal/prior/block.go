@@ -1,23 +1,12 @@
-package worth
+package prior
 
 import (
-	"errors"
 	"math"
 
 	"covey/internal/linalg"
 )
 
-var errNotPositive = errors.New("worth: the regression has no solution")
-
-// Small dense matrices are slices of rows; vectors of d come in slices of columns.
-
-// columns cuts vectors of d, one after another, apart; nil where they are not as long.
-func columns(v []float64, d int) [][]float64 {
-	if len(v)%d != 0 {
-		return nil
-	}
-	return linalg.Split(v, d)
-}
+// Small dense matrices are slices of rows; blocks of vectors are slices of columns.
 
 // gram is AᵀB of columns.
 func gram(a, b [][]float64) [][]float64 {

@@ -1,0 +1,121 @@
+package prior
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/linalg"
+)
+
+func slowly(d int, fall float64) []float64 {
+	out := make([]float64, d)
+	for j := range out {
+		out[j] = 1 / (1 + fall*float64(j))
+	}
+	return out
+}
+
+func flat(d int) []float64 {
+	out := make([]float64, d)
+	for j := range out {
+		if out[j] = 1; j >= d/4 {
+			out[j] = 0.95 - 0.9*float64(j-d/4)/float64(d-d/4-1)
+		}
+	}
+	return out
+}
+
+// TestBegin: what a covariance shows of a spectrum, and the directions that it starts rounds at,
+// are in the simulation those of a matrix of all its numbers.
+func TestBegin(t *testing.T) {
+	const d, k, n, s = 200, 2, 60_000, 0.02
+	rng := seeded(41)
+	for name, lambda := range map[string][]float64{"slow": slowly(d, 0.02), "flat": flat(d)} {
+		m := moments(lambda)
+		b := &Begun{Noise: s / m[0]}
+		share := func(x []float64) float64 {
+			got, size := 0.0, 0.0
+			for j, v := range x {
+				got, size = got+lambda[j]*v*v, size+v*v
+			}
+			return got / size
+		}
+		var whole, lazy [2]float64 // what shows of the top, and the share of the first direction
+		const times = 12
+		for range times {
+			full := mat.NewSymDense(d, nil)
+			for i := range d {
+				for j := i; j < d; j++ {
+					g := rng.NormFloat64() * math.Sqrt(s*s/2+lambda[i]*lambda[j]/n)
+					if i == j {
+						g = g*math.Sqrt2 + lambda[i]
+					}
+					full.SetSym(i, j, g)
+				}
+			}
+			mu, w, _ := linalg.Eigen(full)
+			slices.Reverse(mu)
+			seen := Begin(mu, s, k, 0.75)
+			whole[0] += seen.Shown[0] / times
+			whole[1] += share(mat.Col(nil, d-1, w)) / times
+			for i, v := range describe(m, 1)[1:] {
+				if math.Abs(seen.Shown[i+1]-v) > 0.06 {
+					t.Errorf("%s: moment %d shows as %.3f, without noise it is %.3f", name, i+2, seen.Shown[i+1], v)
+				}
+			}
+			if math.Abs(seen.Noise/b.Noise-1) > 0.03 {
+				t.Errorf("%s: noise is %.4f of the mean, want %.4f", name, seen.Noise, b.Noise)
+			}
+			start, shown := b.begin(rng, lambda, k, n)
+			lazy[0] += shown[0] / times
+			lazy[1] += share(start[0]) / times
+		}
+		if math.Abs(whole[0]-lazy[0]) > 0.02 || math.Abs(whole[1]-lazy[1]) > 0.03 {
+			t.Errorf("%s: top %.3f and share %.3f, simulated %.3f and %.3f", name, whole[0], whole[1], lazy[0], lazy[1])
+		}
+		if got := b.Expect(lambda); math.Abs(got[0]-whole[0]) > 0.04 {
+			t.Errorf("%s: top %.3f is expected, %.3f seen", name, got[0], whole[0])
+		}
+	}
+}
+
+// TestKept: of a single direction a clip keeps the part of the rows that it leaves alone (Stein),
+// of several what it does of normal rows.
+func TestKept(t *testing.T) {
+	if got := Kept(1, 0.75); math.Abs(got-0.75) > 1e-9 {
+		t.Errorf("of one direction %v", got)
+	}
+	rng, all := seeded(42), make([]float64, 200_000)
+	for i := range all {
+		a, b, c := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+		all[i] = math.Sqrt(a*a + b*b + c*c)
+	}
+	slices.Sort(all)
+	bound, left := all[len(all)*3/4], 0.0
+	for _, v := range all {
+		left += v * min(v, bound) / 3 / float64(len(all))
+	}
+	if got := Kept(3, 0.75); math.Abs(got-left) > 0.005 {
+		t.Errorf("of three %.4f, want %.4f", got, left)
+	}
+}
+
+// TestNear: spectra are drawn that would show what the study's covariance does.
+func TestNear(t *testing.T) {
+	const d = 200
+	rng, lambda := seeded(43), slowly(d, 0.02)
+	b := &Begun{Noise: 0.04, Kept: 0.75}
+	b.Shown = b.Expect(lambda)
+	away := func(l []float64) float64 { return math.Abs(b.Expect(l)[1] - b.Shown[1]) }
+	drawn, chosen := 0.0, 0.0
+	for range 30 {
+		drawn += away(Law(rng, d)) / 30
+		chosen += away(b.near(func() []float64 { return Law(rng, d) })) / 30
+	}
+	if chosen > drawn/4 {
+		t.Errorf("second moments of chosen spectra are %.3f away, of others %.3f", chosen, drawn)
+	}
+}
