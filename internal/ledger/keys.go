@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"covey/internal/fsync"
 )
 
 const (
@@ -72,7 +74,7 @@ func createFile(dir, name string, content []byte) error {
 	if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return fsync.Dir(dir)
 }
 
 // openKeys opens the key file of ledger id: another ledger's is a *LostError.
@@ -192,14 +194,4 @@ func (k *wrapKey) aead() (cipher.AEAD, error) {
 		return nil, err
 	}
 	return cipher.NewGCMWithRandomNonce(block)
-}
-
-// syncDir makes the directory's entries durable: fsync of a file does not
-// cover its name.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

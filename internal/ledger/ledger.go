@@ -16,6 +16,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"covey/internal/bolt"
+	"covey/internal/fsync"
 )
 
 const (
@@ -151,7 +152,7 @@ func (l *Ledger) start(h hooks) error {
 	}
 	if !made {
 		// bbolt fsyncs the file, not its name.
-		if err := errors.Join(syncDir(l.dir), syncDir(filepath.Dir(l.dir)), createKeys(l.dir, id), createLog(l.dir, id)); err != nil {
+		if err := errors.Join(fsync.Dir(l.dir), fsync.Dir(filepath.Dir(l.dir)), createKeys(l.dir, id), createLog(l.dir, id)); err != nil {
 			return l.latch(&StoreError{Op: "made the key file and the log", Err: err})
 		}
 		err := l.update(place{name: "made"}, func(tx *bbolt.Tx) error {

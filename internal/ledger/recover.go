@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"go.etcd.io/bbolt"
+
+	"covey/internal/fsync"
 )
 
 // Codes of studies that Recover and Restore finished.
@@ -177,7 +179,7 @@ func (l *Ledger) putKeysAway(own bool) (string, error) {
 			}
 			continue
 		}
-		return aside, errors.Join(os.Rename(path, filepath.Join(l.dir, aside)), syncDir(l.dir))
+		return aside, errors.Join(os.Rename(path, filepath.Join(l.dir, aside)), fsync.Dir(l.dir))
 	}
 }
 
@@ -296,7 +298,7 @@ func Restore(dir string, populations []Population, studies []StudyEntry) error {
 			return &StoreError{Op: "erased the old key file", Err: err}
 		}
 	}
-	if err := errors.Join(os.Rename(tmp, path), syncDir(dir)); err != nil {
+	if err := errors.Join(os.Rename(tmp, path), fsync.Dir(dir)); err != nil {
 		return &StoreError{Op: "put " + dbName + " in its place", Err: err}
 	}
 	if l, err = Open(dir); err != nil { // makes the key file

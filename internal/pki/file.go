@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"covey/internal/fsync"
 )
 
 const (
@@ -31,7 +33,7 @@ func ReplaceFile(path string, data []byte, mode fs.FileMode) error {
 		os.Remove(tmp)
 		return unwritten(path, err)
 	}
-	return syncDir(filepath.Dir(path))
+	return fsync.Dir(filepath.Dir(path))
 }
 
 // createFile writes a whole file, or returns an [*ExistsError] and touches nothing.
@@ -51,7 +53,7 @@ func createFile(path string, data []byte, mode fs.FileMode) error {
 			return unwritten(path, err)
 		}
 	}
-	return syncDir(filepath.Dir(path))
+	return fsync.Dir(filepath.Dir(path))
 }
 
 // writeTemp writes and syncs a new file beside path. The mode is set when the file
@@ -80,18 +82,6 @@ func unwritten(path string, err error) error {
 		err = e.Err
 	}
 	return &fs.PathError{Op: "write", Path: path, Err: err}
-}
-
-// syncDir makes a new name durable. Windows has no such call.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // absent returns an [*ExistsError] for the first of paths that is there.

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"covey/internal/fsync"
 )
 
 // A federation changes its CA in three steps, each of them an entry of the coordinators' log
@@ -213,7 +215,7 @@ func (a *Authority) Promote() error {
 		}
 	}
 	a.cas.Store(&authorities{pair: *cas.next, old: cas.cert, more: cas.more})
-	return syncDir(a.dir)
+	return fsync.Dir(a.dir)
 }
 
 // DropOld ends the trust in the CA before.

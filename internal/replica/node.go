@@ -18,6 +18,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"covey/internal/bolt"
+	"covey/internal/fsync"
 )
 
 var (
@@ -113,7 +114,7 @@ func Open(dir string, m Machine, opts Options) (*Node, error) {
 		snaps, err = raft.NewFileSnapshotStoreWithLogger(path, retain, newBridge(opts.Logger))
 	}
 	if err == nil { // neither store fsyncs the name of what it made here
-		err = errors.Join(syncDir(path), syncDir(dir))
+		err = errors.Join(fsync.Dir(path), fsync.Dir(dir))
 	}
 	if err != nil {
 		return nil, errors.Join(&StoreError{Op: "opened its directory", Err: err}, db.Close())

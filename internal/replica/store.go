@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"covey/internal/failpoint"
+	"covey/internal/fsync"
 )
 
 // StoreError is the first failure of the log, the stable store or the snapshot
@@ -335,7 +336,7 @@ func (s *snapshots) remove(meta raft.SnapshotMeta) error {
 	if s.dir == "" {
 		return nil
 	}
-	return errors.Join(os.RemoveAll(filepath.Join(s.dir, meta.ID)), syncDir(s.dir))
+	return errors.Join(os.RemoveAll(filepath.Join(s.dir, meta.ID)), fsync.Dir(s.dir))
 }
 
 type snapshotSink struct {
@@ -368,7 +369,7 @@ func (k *snapshotSink) Close() error {
 		if err := k.SnapshotSink.Close(); err != nil || k.s.dir == "" {
 			return err
 		}
-		return syncDir(filepath.Join(k.s.dir, k.ID()))
+		return fsync.Dir(filepath.Join(k.s.dir, k.ID()))
 	})
 }
 
@@ -378,12 +379,4 @@ func (k *snapshotSink) Cancel() error {
 	}
 	k.done = true
 	return k.SnapshotSink.Cancel()
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
