@@ -57,8 +57,9 @@ var arrows = map[string][]string{
 	"internal/linalg":      {},
 	"internal/proposal":    {"internal/graph", "internal/linalg", "internal/name", "internal/query", "internal/strict", "internal/studyfile"},
 	"internal/packed":      {},
-	"internal/study":       {"internal/histogram", "internal/linalg", "internal/noise", "internal/packed", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
-	"internal/result":      {"internal/frame", "internal/chain", "internal/linalg", "internal/packed", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
+	"internal/layout":      {"internal/proposal", "internal/query", "internal/standardize"},
+	"internal/study":       {"internal/histogram", "internal/layout", "internal/linalg", "internal/noise", "internal/packed", "internal/query", "internal/secagg", "internal/standardize", "internal/proposal"},
+	"internal/result":      {"internal/frame", "internal/chain", "internal/layout", "internal/linalg", "internal/packed", "internal/secagg", "internal/standardize", "internal/strict", "internal/proposal", "internal/study"},
 	"internal/draft":       {"internal/frame", "internal/name", "internal/proposal", "internal/studyfile"},
 	"internal/round":       {"internal/proposal", "internal/study", "internal/wire"},
 	"internal/sheet":       {"internal/frame", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
@@ -72,7 +73,7 @@ var arrows = map[string][]string{
 	"internal/siteconfig":  {"internal/dataset", "internal/name", "internal/noise", "internal/notify", "internal/pki", "internal/strict", "internal/proposal", "internal/study"},
 	"internal/egress":      {"internal/proposal", "internal/study"},
 	"internal/sitedata":    {"internal/clip", "internal/dataset", "internal/proposal", "internal/study"},
-	"internal/simulate":    {"internal/aggregate", "internal/answer", "internal/clip", "internal/dataset", "internal/dataset/npy", "internal/linalg", "internal/noise", "internal/siteconfig", "internal/sitedata", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
+	"internal/simulate":    {"internal/aggregate", "internal/answer", "internal/clip", "internal/dataset", "internal/dataset/npy", "internal/layout", "internal/linalg", "internal/noise", "internal/siteconfig", "internal/sitedata", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	"internal/score":       {"internal/clip", "internal/dataset", "internal/linalg", "internal/sitedata", "internal/result", "internal/proposal", "internal/study"},
 	"internal/profile":     {"internal/dataset", "internal/siteconfig", "internal/strict", "internal/proposal"},
 	"internal/proposals":   {"internal/frame", "internal/packed", "internal/pki", "internal/proposal", "internal/study"},
@@ -113,7 +114,7 @@ var arrows = map[string][]string{
 	// The demo runs agents in the coordinator's process; nothing else there may.
 	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/operator", "internal/outline", "internal/membership", "internal/frame", "internal/people", "internal/round", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
 	// A module of its own, which may import the rooms above.
-	"experiments/run":      {"internal/query", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
+	"experiments/run":      {"internal/layout", "internal/query", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
 	"experiments/accuracy": {"experiments/run", "internal/linalg", "internal/noise", "internal/picture", "internal/simulate", "internal/standardize", "internal/result", "internal/proposal", "internal/study", "internal/worth"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
 	"experiments/audit":  {"internal/aggregate", "internal/clip", "internal/answer", "internal/linalg", "internal/noise", "internal/secagg", "internal/result", "internal/proposal", "internal/study", "test/parties"},

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/layout"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/simulate"
-	"covey/internal/study"
 )
 
 // TestDemoRaw runs the demo of the raw table. 40 runs captured 0.9967 on average and 0.9946 at
@@ -150,7 +150,7 @@ func TestDemoRawPooled(t *testing.T) {
 			}
 		}, 1},
 		"a level that joined other": {func(r *result.Result, x [][]float64) {
-			r.LeftOut = []result.LeftOut{{Column: "clarity=SI1", Why: study.OutJoined}}
+			r.LeftOut = []result.LeftOut{{Column: "clarity=SI1", Why: layout.Joined}}
 			r.Scale[last] = r.Scale[at]
 			for k := range x {
 				x[k][at], x[k][last] = 0, x[k][at]

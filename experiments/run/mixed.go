@@ -6,9 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/layout"
 	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 )
 
 // Mixed is a table of numbers and categories, and its factor analysis (Pagès 2004) without privacy:
@@ -156,7 +156,7 @@ func (m *Mixed) Captured(r *result.Result) (float64, error) {
 	d := m.famd.D
 	joined := map[string]bool{}
 	for _, l := range r.LeftOut {
-		joined[l.Column] = l.Why == study.OutJoined
+		joined[l.Column] = l.Why == layout.Joined
 	}
 	at := proposal.Spec{Columns: m.Columns}.Coordinates()
 	vectors := mat.NewDense(d, len(r.Components), nil)

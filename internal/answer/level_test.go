@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/layout"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
@@ -281,7 +282,7 @@ func TestStudyOfLevels(t *testing.T) {
 		if want := []string{"x", "color=D", "color=E", "color=F", "color=other", "y", "sold=yes", "sold=other"}; !slices.Equal(r.Columns, want) {
 			t.Errorf("%q", r.Columns)
 		}
-		if len(r.LeftOut) != 1 || r.LeftOut[0] != (result.LeftOut{Column: "color=E", Why: study.OutJoined}) || !strings.Contains(r.LevelsText(), `count as the column's other: "color=E"`) {
+		if len(r.LeftOut) != 1 || r.LeftOut[0] != (result.LeftOut{Column: "color=E", Why: layout.Joined}) || !strings.Contains(r.LevelsText(), `count as the column's other: "color=E"`) {
 			t.Errorf("%+v, %s", r.LeftOut, r.LevelsText())
 		}
 		for j, share := range map[int]float64{1: 1. / 3, 3: 1. / 3, 4: 1. / 3, 6: 0.5, 7: 0.5} {

@@ -1,8 +1,8 @@
 package result
 
 import (
+	"covey/internal/layout"
 	"covey/internal/standardize"
-	"covey/internal/study"
 )
 
 // LeftOut is a column that a study left out.
@@ -16,13 +16,13 @@ func (l LeftOut) Words() string {
 	switch l.Why {
 	case standardize.Constant:
 		return "its noised counts show one value: it may have others, if these are rare, or if all lie hundreds of their deviations from 0"
-	case study.OutJoined:
+	case layout.Joined:
 		return "it is rare by its noised count, and its rows count as the column's other"
-	case study.OutRare:
+	case layout.Rare:
 		return "too few rows have it, as far as its noised count shows"
-	case study.OutEven:
+	case layout.Even:
 		return "by the noised count, too few rows lack a value, or too few have one"
-	case study.OutSingle:
+	case layout.Single:
 		return "fewer than two levels of the column stand out from the noise"
 	}
 	return "its counts do not stand out from the noise"

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"covey/internal/layout"
 	"covey/internal/standardize"
-	"covey/internal/study"
 )
 
 // LevelsText says how levels were scaled, and which were left out and why; empty where no column
@@ -24,9 +24,9 @@ func (r *Result) LevelsText() string {
 		why  standardize.Reason
 		says string
 	}{
-		{study.OutJoined, "too rare by their noised counts, so their rows count as the column's other"},
-		{study.OutRare, "left out, since too few rows have them by the noised counts"},
-		{study.OutSingle, "left out, since the column has fewer than two levels that stand out from the noise"},
+		{layout.Joined, "too rare by their noised counts, so their rows count as the column's other"},
+		{layout.Rare, "left out, since too few rows have them by the noised counts"},
+		{layout.Single, "left out, since the column has fewer than two levels that stand out from the noise"},
 	} {
 		if names := said[reason.why]; len(names) > 0 {
 			text += fmt.Sprintf("; %s: %s", reason.says, strings.Join(names, ", "))

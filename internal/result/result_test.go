@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/layout"
 	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/standardize"
@@ -296,7 +297,7 @@ func TestVerifyRefusesOtherScales(t *testing.T) {
 // TestLearnedText: of levels that are left out it is said beside, so that learned columns are all
 // that this speaks of.
 func TestLearnedText(t *testing.T) {
-	r := &Result{D: 22, ScaleNote: "x", LevelsNote: "y", LeftOut: []LeftOut{{"ward=other", study.OutRare}}}
+	r := &Result{D: 22, ScaleNote: "x", LevelsNote: "y", LeftOut: []LeftOut{{"ward=other", layout.Rare}}}
 	if got := r.LearnedText(); strings.Contains(got, "no column was left out") || !strings.HasSuffix(got, "none of these columns was left out") {
 		t.Error(got)
 	}

@@ -20,8 +20,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"covey/internal/dataset"
-	_ "covey/internal/dataset/npy"
-	_ "covey/internal/dataset/parquet"
+	"covey/internal/layout"
 	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -316,7 +315,7 @@ func TestLevelsAreJoined(t *testing.T) {
 		s.Noise = proposal.NoiseDistributed
 	})
 	// c0, D, E (joined), other
-	r.LeftOut = []result.LeftOut{{Column: "color=E", Why: study.OutJoined}}
+	r.LeftOut = []result.LeftOut{{Column: "color=E", Why: layout.Joined}}
 	r.Mean, r.Scale = []float64{0, 0.5, 0, 0.8}, []float64{r.Scale[0], 0.5, 1, 0.8}
 	r.Components = [][]float64{{0.6, 0, 0, 0.8}}
 	m, err := New(r, p)

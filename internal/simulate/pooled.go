@@ -7,10 +7,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/layout"
 	"covey/internal/linalg"
 	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 )
 
 // Pooled is the answer without privacy: the principal components of all sites' rows together, under
@@ -215,7 +215,7 @@ type Fit struct {
 func (p *Pooled) Fit(r *result.Result, components [][]float64) Fit {
 	joined := map[string]bool{}
 	for _, l := range r.LeftOut {
-		joined[l.Column] = l.Why == study.OutJoined
+		joined[l.Column] = l.Why == layout.Joined
 	}
 	d, k := len(p.at), len(components)
 	vectors := mat.NewDense(d, k, nil)

@@ -1,12 +1,15 @@
 package study
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/layout"
 	"covey/internal/linalg"
 	"covey/internal/proposal"
+	"covey/internal/standardize"
 )
 
 // Correlation is the matrix that a study which learns constants takes its components of: the
@@ -37,7 +40,7 @@ func (p *Plan) Correlation(releases []Release) (*Correlation, error) {
 	}
 	scale := moments[len(moments)-1].Scale
 	pooled := pooledMoment(moments)
-	scaled, factors := p.Layout.correlation(pooled, scale)
+	scaled, factors := pooled.correlation(p.Layout, scale)
 	out := &Correlation{Tau: pooled.Tau}
 	for j, s := range scale {
 		if s != 0 {
@@ -68,4 +71,42 @@ func (p *Plan) Correlation(releases []Release) (*Correlation, error) {
 		out.Vectors = append(out.Vectors, v)
 	}
 	return out, nil
+}
+
+// correlation makes the covariance of standardized rows, as far as its own noised diagonal says,
+// one of correlations: a column that was learned is divided by its standard deviation relative to
+// the others' median. What clipping took off all rows alike stays off. It returns the matrix and
+// what each column's scale is to be multiplied by.
+func (m Moment) correlation(l layout.Layout, scale []float64) (Moment, []float64) {
+	d := len(l.Coordinates)
+	columns, entries := make([]standardize.Column, d), make([]float64, d)
+	for j, at := 0, 0; j < d; j++ {
+		if entries[j] = m.Packed[at]; scale[j] == 0 || !l.Learns(j) {
+			columns[j].Out = standardize.Weak // not of those that are compared
+		}
+		at += d - j
+	}
+	diagonal := standardize.Diagonal(entries, m.Tau, columns)
+	var in []float64
+	for _, v := range diagonal {
+		if v > 0 {
+			in = append(in, v)
+		}
+	}
+	slices.Sort(in)
+	factors := make([]float64, d)
+	for j, v := range diagonal {
+		factors[j] = 1
+		if v > 0 {
+			factors[j] = math.Sqrt(v / in[len(in)/2])
+		}
+	}
+	out := Moment{make([]float64, len(m.Packed)), m.Tau}
+	for i, at := 0, 0; i < d; i++ {
+		for j := i; j < d; j++ {
+			out.Packed[at] = m.Packed[at] / factors[i] / factors[j]
+			at++
+		}
+	}
+	return out, factors
 }

@@ -193,7 +193,7 @@ func (t *transition) center() {
 	for j := range z {
 		z[j] /= c.RowsPerUnit() * c.seen(j)
 		switch {
-		case len(c.Scale) > 0 && t.Layout.counted(j) && t.Proposal.Spec.Unit == "":
+		case len(c.Scale) > 0 && t.Layout.Counted(j) && t.Proposal.Spec.Unit == "":
 			z[j] = 0
 		case len(c.Scale) > 0:
 			z[j] = float64(z[j] * c.Scale[j])

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/layout"
 	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/test/runs"
@@ -54,7 +55,7 @@ func TestIndicators(t *testing.T) {
 			t.Errorf("%s has center %v and scale %v, want %v and %v", names[j], c.Center[j], c.Scale[j], want, scale)
 		}
 	}
-	if c.Scale[8] != 0 || c.X[8] != 0 || p.Layout.WhyLeftOut(c.Scale)[8] != study.OutEven {
+	if c.Scale[8] != 0 || c.X[8] != 0 || p.Layout.WhyLeftOut(c.Scale)[8] != layout.Even {
 		t.Errorf("a coordinate that is 0 nearly everywhere has scale %v, and x is %v there", c.Scale[8], c.X[8])
 	}
 	for j, v := range c.Observed {

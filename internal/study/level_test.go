@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/layout"
 	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/standardize"
@@ -66,21 +67,22 @@ func TestLevelShares(t *testing.T) {
 		why          []standardize.Reason
 	}{
 		{"all", []float64{50, 30, 20}, 1, 2, []float64{0.5, 0.3, 0.2}, []standardize.Reason{"", "", ""}},
-		{"a rare one", []float64{50, 3.9, 46.1}, 1, 2, []float64{0.5, 0, 0.5}, []standardize.Reason{"", OutJoined, ""}},
-		{"rare by share", []float64{50, 4.1, 45.9}, 1, 5, []float64{0.5, 0, 0.5}, []standardize.Reason{"", OutJoined, ""}},
-		{"below zero", []float64{50, -10, 60}, 1, 2, []float64{0.5, 0, 0.5}, []standardize.Reason{"", OutJoined, ""}},
-		{"other rare", []float64{60, 20, 3}, 1, 2, []float64{0.75, 0.25, 0}, []standardize.Reason{"", "", OutRare}},
-		{"joined and still rare", []float64{60, 20, 3, 1}, 1, 2, []float64{0.75, 0.25, 0, 0}, []standardize.Reason{"", "", OutRare, OutRare}},
-		{"enough together", []float64{60, 3.5, 3.5, 33}, 1, 2, []float64{0.6, 0, 0, 0.4}, []standardize.Reason{"", OutJoined, OutJoined, ""}},
-		{"noise of three", []float64{60, 40, 3, 3, 0.5}, 1, 2, []float64{0.6, 0.4, 0, 0, 0}, []standardize.Reason{"", "", OutRare, OutRare, OutRare}},
-		{"one level", []float64{100, 1}, 1, 2, []float64{0, 0}, []standardize.Reason{OutSingle, OutSingle}},
-		{"nothing", []float64{0, 0, 0}, 1, 2, []float64{0, 0, 0}, []standardize.Reason{OutSingle, OutSingle, OutSingle}},
+		{"a rare one", []float64{50, 3.9, 46.1}, 1, 2, []float64{0.5, 0, 0.5}, []standardize.Reason{"", layout.Joined, ""}},
+		{"rare by share", []float64{50, 4.1, 45.9}, 1, 5, []float64{0.5, 0, 0.5}, []standardize.Reason{"", layout.Joined, ""}},
+		{"below zero", []float64{50, -10, 60}, 1, 2, []float64{0.5, 0, 0.5}, []standardize.Reason{"", layout.Joined, ""}},
+		{"other rare", []float64{60, 20, 3}, 1, 2, []float64{0.75, 0.25, 0}, []standardize.Reason{"", "", layout.Rare}},
+		{"joined and still rare", []float64{60, 20, 3, 1}, 1, 2, []float64{0.75, 0.25, 0, 0}, []standardize.Reason{"", "", layout.Rare, layout.Rare}},
+		{"enough together", []float64{60, 3.5, 3.5, 33}, 1, 2, []float64{0.6, 0, 0, 0.4}, []standardize.Reason{"", layout.Joined, layout.Joined, ""}},
+		{"noise of three", []float64{60, 40, 3, 3, 0.5}, 1, 2, []float64{0.6, 0.4, 0, 0, 0}, []standardize.Reason{"", "", layout.Rare, layout.Rare, layout.Rare}},
+		{"one level", []float64{100, 1}, 1, 2, []float64{0, 0}, []standardize.Reason{layout.Single, layout.Single}},
+		{"nothing", []float64{0, 0, 0}, 1, 2, []float64{0, 0, 0}, []standardize.Reason{layout.Single, layout.Single, layout.Single}},
 	} {
 		got := standardize.LevelShares(c.counts, c.sigma, c.least)
 		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
-		if why := levelsOut(got); !slices.Equal(why, c.why) {
+		l := layout.Of(proposal.Spec{Columns: []proposal.Column{{Levels: make([]string, len(got)-1)}}})
+		if why := l.WhyLeftOut(got); !slices.Equal(why, c.why) {
 			t.Errorf("%s: left out are %q, want %q", c.name, why, c.why)
 		}
 	}

@@ -91,7 +91,7 @@ func (p *Plan) Covariance(c Course, releases []Release) (m Moment, factors []flo
 	if !p.Proposal.Spec.Standardizes() {
 		return m, nil
 	}
-	return p.Layout.correlation(m, moments[len(moments)-1].Scale)
+	return m.correlation(p.Layout, moments[len(moments)-1].Scale)
 }
 
 func momentsOf(releases []Release) []Release {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"covey/internal/layout"
 	"covey/internal/noise"
 	"covey/internal/proposal"
 	"covey/internal/query"
@@ -18,8 +19,8 @@ type Plan struct {
 	// N is the units over all sites, each counted where it is: one at two sites is two.
 	N int `json:"n"`
 	// D is the coordinates of a row's vector.
-	D      int    `json:"d"`
-	Layout Layout `json:"-"` // of them, D in all
+	D      int           `json:"d"`
+	Layout layout.Layout `json:"-"` // of them, D in all
 	// K is the number of components that the plan is made for: with ComponentsAuto, the most that
 	// there can be.
 	K int `json:"-"`
@@ -111,7 +112,7 @@ func (p *Plan) derive() error {
 	if s.Subspace == proposal.SubspaceDeflation {
 		p.block, p.Runs = 1, p.K
 	}
-	p.Layout, p.Noise = layoutOf(s), noiseOf(s, p.Thresholds)
+	p.Layout, p.Noise = layout.Of(s), noiseOf(s, p.Thresholds)
 	p.D = len(p.Layout.Coordinates)
 	if s.Accountant != proposal.AccountantPaper {
 		rho, err := p.Curve().Rho(s.Epsilon, s.Delta)

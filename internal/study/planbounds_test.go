@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/layout"
 	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/test/texts"
@@ -26,7 +27,7 @@ func TestAnswersAreNotTooLong(t *testing.T) {
 			p.Proposal.Spec.Picture, p.Pictures.Groups = true, make([]string, n)
 		}, "picture_by"},
 		{proposal.MethodPower, 2, proposal.MaxValues / KindTree.Definition().Values(1, 0), func(p *Plan, n int) {
-			p.Proposal.Spec.Standardize, p.Layout.numbers, p.Learning.Score = proposal.StandardizePrivate, make([]int, n), 1e9
+			p.Proposal.Spec.Standardize, p.Layout, p.Learning.Score = proposal.StandardizePrivate, layout.Of(proposal.Spec{Columns: make([]proposal.Column, n)}), 1e9
 		}, "standardize"},
 	} {
 		for more := range 2 {

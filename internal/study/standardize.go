@@ -48,10 +48,10 @@ func learningOf(p *Plan) Learning {
 	if !p.Proposal.Spec.Standardizes() {
 		return Learning{}
 	}
-	units, columns := p.N/p.SitesPerUnit, len(p.Layout.numbers)
+	units, columns := p.N/p.SitesPerUnit, len(p.Layout.Single(KindTree))
 	return Learning{
 		Score:   standardize.Score(units, columns, p.fullMultiplier),
-		shares:  standardize.SharesOf(units, columns, len(p.Layout.roomy), p.fullMultiplier),
+		shares:  standardize.SharesOf(units, columns, len(p.Layout.Single(KindMoments)), p.fullMultiplier),
 		columns: columns, sites: p.SitesPerUnit, multiplier: p.fullMultiplier,
 	}
 }
@@ -63,12 +63,12 @@ func (l *Learning) needed(score float64) int {
 
 // checkScore refuses a study of too many columns to count, or of which most scales would be noise.
 func (p *planner) checkScore() error {
-	if per := KindTree.Definition().Values(1, 0); p.Proposal.Spec.Standardizes() && len(p.Layout.numbers) > proposal.MaxValues/per {
-		return proposal.FieldErrorf("standardize", "at most %d columns can have learned constants, got %d", proposal.MaxValues/per, len(p.Layout.numbers))
+	if per := KindTree.Definition().Values(1, 0); p.Proposal.Spec.Standardizes() && len(p.Layout.Single(KindTree)) > proposal.MaxValues/per {
+		return proposal.FieldErrorf("standardize", "at most %d columns can have learned constants, got %d", proposal.MaxValues/per, len(p.Layout.Single(KindTree)))
 	}
 	if score := p.Learning.Score; p.Proposal.Spec.Standardizes() && !(score >= standardize.RefuseScore) {
 		return proposal.FieldErrorf("standardize", "%d units are too few to learn the constants of %d columns: a plain column's counts would exceed the noise by %.2g of its standard deviations, and at least %d are needed; "+
-			"%d units would do, or fewer columns, a larger epsilon, or public offsets and scales", p.N, len(p.Layout.numbers), score, standardize.RefuseScore, p.Learning.needed(standardize.RefuseScore))
+			"%d units would do, or fewer columns, a larger epsilon, or public offsets and scales", p.N, len(p.Layout.Single(KindTree)), score, standardize.RefuseScore, p.Learning.needed(standardize.RefuseScore))
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (t *transition) learn() {
 	if q.Kind == KindOctaves {
 		c.Present = t.present(all, of)
 	}
-	for _, j := range t.Layout.numbers {
+	for _, j := range t.Layout.Single(KindTree) {
 		at, _ := slices.BinarySearch(of, j)
 		z, asked := columnOf(q.Kind, all, at, len(of)), []standardize.Column{{}}
 		if len(c.Columns) > 0 {
@@ -129,7 +129,7 @@ func (t *transition) learn() {
 	c.Center, c.Scale = make([]float64, t.D), make([]float64, t.D)
 	in := 0
 	for j, column := range c.Columns {
-		if t.Layout.counted(j) {
+		if t.Layout.Counted(j) {
 			c.Center[j], c.Scale[j] = center[j], scale[j]
 			if scale[j] > 0 {
 				in++
@@ -188,7 +188,7 @@ func (p *Plan) LevelTrace(c Course, releases []Release) (levels, tau, learned fl
 		share := float64(s * s)
 		switch {
 		case s == 0:
-		case p.Layout.leveled(j):
+		case p.Layout.Leveled(j):
 			levels += 1 - share
 			tau = math.Hypot(tau, (1-share)/share*releases[at].Tau())
 		case !p.Layout.Learns(j):
@@ -260,42 +260,4 @@ func leave(v, scale []float64) {
 			v[j] = 0
 		}
 	}
-}
-
-// correlation makes the covariance of standardized rows, as far as its own noised diagonal says,
-// one of correlations: a column that was learned is divided by its standard deviation relative to
-// the others' median. What clipping took off all rows alike stays off. It returns the matrix and
-// what each column's scale is to be multiplied by.
-func (l *Layout) correlation(m Moment, scale []float64) (Moment, []float64) {
-	d := len(l.Coordinates)
-	columns, entries := make([]standardize.Column, d), make([]float64, d)
-	for j, at := 0, 0; j < d; j++ {
-		if entries[j] = m.Packed[at]; scale[j] == 0 || !l.Learns(j) {
-			columns[j].Out = standardize.Weak // not of those that are compared
-		}
-		at += d - j
-	}
-	diagonal := standardize.Diagonal(entries, m.Tau, columns)
-	var in []float64
-	for _, v := range diagonal {
-		if v > 0 {
-			in = append(in, v)
-		}
-	}
-	slices.Sort(in)
-	factors := make([]float64, d)
-	for j, v := range diagonal {
-		factors[j] = 1
-		if v > 0 {
-			factors[j] = math.Sqrt(v / in[len(in)/2])
-		}
-	}
-	out := Moment{make([]float64, len(m.Packed)), m.Tau}
-	for i, at := 0, 0; i < d; i++ {
-		for j := i; j < d; j++ {
-			out.Packed[at] = m.Packed[at] / factors[i] / factors[j]
-			at++
-		}
-	}
-	return out, factors
 }

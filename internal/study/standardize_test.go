@@ -154,7 +154,7 @@ func TestCorrelation(t *testing.T) {
 			m.Packed = append(m.Packed, v)
 		}
 	}
-	out, factors := p.Layout.correlation(m, []float64{1, 1, 1, 0, 1})
+	out, factors := m.correlation(p.Layout, []float64{1, 1, 1, 0, 1})
 	for j, want := range []float64{1, 1.2, 0.8, 1, 1} {
 		if math.Abs(factors[j]-want) > 0.01 {
 			t.Errorf("column %d: a factor of %v, want %v", j, factors[j], want)

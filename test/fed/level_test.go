@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/layout"
 	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 	"covey/test/site"
 )
 
@@ -71,7 +71,7 @@ func TestStudyOfRawTable(t *testing.T) {
 	if !slices.Equal(r.Columns, want) || r.D != len(want) || r.Noise != proposal.NoiseDistributed {
 		t.Fatalf("%q, noise %s", r.Columns, r.Noise)
 	}
-	if len(r.LeftOut) != 1 || r.LeftOut[0] != (result.LeftOut{Column: "color=Z", Why: study.OutJoined}) {
+	if len(r.LeftOut) != 1 || r.LeftOut[0] != (result.LeftOut{Column: "color=Z", Why: layout.Joined}) {
 		t.Errorf("left out are %v", r.LeftOut)
 	}
 	x := r.Components[0]

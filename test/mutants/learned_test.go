@@ -42,7 +42,7 @@ func init() {
 			{"internal/worth/sentence.go", "		tell(\"What was released shows this: %s.\", released(p, r))\n", ""},
 		}, in("worth", "TestLearnedConstantsHaveABound"), killer{}},
 		{"learned: the bound is of the covariance", 0, []edit{
-			{"internal/study/correlation.go", "scaled, factors := p.Layout.correlation(pooled, scale)", "_, factors := p.Layout.correlation(pooled, scale)\n\tscaled := pooled"},
+			{"internal/study/correlation.go", "scaled, factors := pooled.correlation(p.Layout, scale)", "_, factors := pooled.correlation(p.Layout, scale)\n\tscaled := pooled"},
 		}, in("worth", "TestCorrelationOfReleases"), killer{}},
 		{"learned: a score is not said without a bound", 0, []edit{
 			{"internal/worth/sentence.go", "score > 0 {", "score > 1e9 {"},

@@ -19,7 +19,7 @@ func init() {
 			{"internal/study/standardize.go", "		at, _ := slices.BinarySearch(of, j)", "		at := min(j, len(of)-1)"},
 		}, in("study", "TestMixedCourse"), killer{}},
 		{"single columns: coordinates for missing values are counted", 0, []edit{
-			{"internal/study/layout.go", "		if !l.counted(j) {\n			l.numbers", "		if !l.leveled(j) {\n			l.numbers"},
+			{"internal/layout/layout.go", "		if !l.Counted(j) {\n			l.numbers", "		if !l.Leveled(j) {\n			l.numbers"},
 		}, in("study", "TestSingleColumns"), killer{}},
 		{"standardize: levels ask for learned constants", 0, []edit{
 			{"internal/proposal/standardize.go", "		case c.Levels != nil:", "		case false:"},

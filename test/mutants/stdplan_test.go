@@ -50,7 +50,7 @@ func init() {
 			{studyMoment, "if r.Scale[i] == 0 || s == 0 {", "if s < 0 {"},
 		}, in("answer", "TestStandardizedStudy"), killer{}},
 		{"standardize: no last diagonal", 0, []edit{
-			{rules, "factors[j] = math.Sqrt(v / in[len(in)/2])", "factors[j] = 1"},
+			{"internal/study/correlation.go", "factors[j] = math.Sqrt(v / in[len(in)/2])", "factors[j] = 1"},
 		}, in("study", "TestCorrelation"), killer{}},
 		{"standardize: a result's scales are not what was learned", 0, []edit{
 			{"internal/result/constants.go", "		r.Scale[j] *= s\n", ""},

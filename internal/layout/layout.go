@@ -1,9 +1,12 @@
-package study
+// Package layout says what a row's vector is made of: which numbers of it a column has, which of
+// them are levels and gaps, and why some are left out. It follows from a proposal alone.
+package layout
 
 import (
 	"slices"
 
 	"covey/internal/proposal"
+	"covey/internal/query"
 	"covey/internal/standardize"
 )
 
@@ -20,17 +23,17 @@ type Layout struct {
 // among themselves; but beside levels, whose scales are counts, numbers would weigh too much.
 const room = 3
 
-// layoutOf returns the layout of a proposal's rows.
-func layoutOf(s proposal.Spec) Layout {
+// Of returns the layout of a proposal's rows.
+func Of(s proposal.Spec) Layout {
 	l := Layout{Coordinates: s.Coordinates(), columns: s.Columns}
 	for j := range l.Coordinates {
-		if !l.counted(j) {
+		if !l.Counted(j) {
 			l.numbers = append(l.numbers, j)
 		}
 	}
 	left := (room - 1) * len(l.numbers)
 	for j := range l.Coordinates {
-		if l.counted(j) {
+		if l.Counted(j) {
 			if left--; left < 0 {
 				continue
 			}
@@ -44,19 +47,19 @@ func layoutOf(s proposal.Spec) Layout {
 // of columns of numbers: with a public scale too, since these queries find its center. Levels and
 // missing values have queries of their own. Moments are of some of these as well, as zeros, so that
 // they have room (roomy). No caller may change it.
-func (l *Layout) Single(k Kind) []int {
-	if k == KindMoments {
+func (l *Layout) Single(k query.Kind) []int {
+	if k == query.Moments {
 		return l.roomy
 	}
 	return l.numbers
 }
 
-// leveled reports whether coordinate j is of a column with levels.
-func (l *Layout) leveled(j int) bool { return l.Coordinates[j].Level >= 0 }
+// Leveled reports whether coordinate j is of a column with levels.
+func (l *Layout) Leveled(j int) bool { return l.Coordinates[j].Level >= 0 }
 
-// counted reports whether coordinate j is centered and scaled by a released count: of levels, or of
+// Counted reports whether coordinate j is centered and scaled by a released count: of levels, or of
 // cells without a value.
-func (l *Layout) counted(j int) bool { return l.leveled(j) || l.Coordinates[j].Gap }
+func (l *Layout) Counted(j int) bool { return l.Leveled(j) || l.Coordinates[j].Gap }
 
 // Learns reports whether the constants of coordinate j's column are learned.
 func (l *Layout) Learns(j int) bool {
@@ -135,14 +138,14 @@ func (l *Layout) JoinLevels(scale []float64) []int {
 
 // Why a coordinate is left out.
 const (
-	// OutJoined: the level is rare, and its texts are among all others.
-	OutJoined standardize.Reason = "joined"
-	// OutRare: all texts that have no coordinate of their own are rare together.
-	OutRare standardize.Reason = "rare"
-	// OutSingle: no two levels of the column are left, so that it tells no row from another.
-	OutSingle standardize.Reason = "single"
-	// OutEven: the coordinate is for missing values, and nearly all rows are the same in it.
-	OutEven standardize.Reason = "even"
+	// Joined: the level is rare, and its texts are among all others.
+	Joined standardize.Reason = "joined"
+	// Rare: all texts that have no coordinate of their own are rare together.
+	Rare standardize.Reason = "rare"
+	// Single: no two levels of the column are left, so that it tells no row from another.
+	Single standardize.Reason = "single"
+	// Even: the coordinate is for missing values, and nearly all rows are the same in it.
+	Even standardize.Reason = "even"
 )
 
 // WhyLeftOut returns why coordinates of columns with levels, and those of missing values, are
@@ -155,7 +158,7 @@ func (l *Layout) WhyLeftOut(scale []float64) []standardize.Reason {
 	}
 	for j, at := range l.Coordinates {
 		if at.Gap && scale[j] == 0 {
-			out[j] = OutEven
+			out[j] = Even
 		}
 	}
 	return out
@@ -175,11 +178,11 @@ func levelsOut(scale []float64) []standardize.Reason {
 		switch {
 		case s > 0:
 		case kept == 0:
-			out[l] = OutSingle
+			out[l] = Single
 		case l < other && scale[other] > 0:
-			out[l] = OutJoined
+			out[l] = Joined
 		default:
-			out[l] = OutRare
+			out[l] = Rare
 		}
 	}
 	return out
