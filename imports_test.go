@@ -141,6 +141,7 @@ var arrows = map[string][]string{
 	"test/parties": {"internal/secagg"},
 	"test/cost":    {},
 	"test/command": {},
+	"test/disk":    {},
 	"test/must":    {},
 	"test/lines":   {},
 	"test/rows":    {"internal/dataset", "test/cost"},
