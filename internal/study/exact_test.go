@@ -1,9 +1,6 @@
 package study_test
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,6 +10,7 @@ import (
 
 	"covey/internal/linalg"
 	"covey/internal/query"
+	"covey/internal/study"
 	"covey/test/runs"
 	"covey/test/texts"
 )
@@ -22,14 +20,7 @@ import (
 // build whose compiler fuses products and sums: a product that is not rounded before it is added
 // shows, as it would between a coordinator and a site on two processors.
 func TestCourseIsExact(t *testing.T) {
-	h := sha256.New()
-	bits := func(v ...float64) {
-		for _, x := range v {
-			var b [8]byte
-			binary.BigEndian.PutUint64(b[:], math.Float64bits(x))
-			h.Write(b[:])
-		}
-	}
+	bits := study.NewBits()
 	var names []string
 	for name := range texts.Studies {
 		names = append(names, name)
@@ -43,12 +34,12 @@ func TestCourseIsExact(t *testing.T) {
 			if c, err = p.Next(c, r, releases[:i]); err != nil {
 				t.Fatal(err)
 			}
-			bits(c.X...)
-			bits(c.Center...)
-			bits(c.Found...)
-			bits(c.Scale...)
+			bits.Add(c.X...)
+			bits.Add(c.Center...)
+			bits.Add(c.Found...)
+			bits.Add(c.Scale...)
 			for _, k := range query.Kinds() {
-				bits(c.Radii[k.Kind])
+				bits.Add(c.Radii[k.Kind])
 			}
 		}
 	}
@@ -66,8 +57,8 @@ func TestCourseIsExact(t *testing.T) {
 		if !ok {
 			t.Fatal("no decomposition")
 		}
-		bits(linalg.Flat(vectors)...)
-		bits(values...)
+		bits.Add(linalg.Flat(vectors)...)
+		bits.Add(values...)
 		columns := make([][]float64, 12)
 		for i := range columns {
 			columns[i] = make([]float64, d)
@@ -78,8 +69,8 @@ func TestCourseIsExact(t *testing.T) {
 		if vectors, values, ok = linalg.LeadingSingular(linalg.ColumnsOf(columns), 5); !ok {
 			t.Fatal("no decomposition")
 		}
-		bits(linalg.Flat(vectors)...)
-		bits(values...)
+		bits.Add(linalg.Flat(vectors)...)
+		bits.Add(values...)
 	}
-	t.Logf("bits: %x", h.Sum(nil))
+	t.Logf("bits: %x", bits.Sum(nil))
 }

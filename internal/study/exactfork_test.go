@@ -1,9 +1,6 @@
 package study
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -17,14 +14,7 @@ import (
 // differ would take both: the noise of a sum some of whose parts were taken away, and what the
 // first parts of a covariance say. .ci/run compares this hash, too (see TestCourseIsExact).
 func TestCourseIsExactAtForks(t *testing.T) {
-	h := sha256.New()
-	bits := func(v ...float64) {
-		for _, x := range v {
-			var b [8]byte
-			binary.BigEndian.PutUint64(b[:], math.Float64bits(x))
-			h.Write(b[:])
-		}
-	}
+	bits := NewBits()
 	p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`, `on_dropout = "continue"`), slices.Repeat([]int{40_000}, 20)...)
 	all := make([]int, len(p.Proposal.Roster))
 	for i := range all {
@@ -38,7 +28,7 @@ func TestCourseIsExactAtForks(t *testing.T) {
 		}
 		out := int(i) % (len(all) - p.Thresholds.MinSurvivors + 1)
 		r := Release{Survivors: all[out:], Removed: all[out+out/2:], Sigma: sigma, Share: share, Grid: 1, Units: 1}
-		bits(r.Spread())
+		bits.Add(r.Spread())
 	}
 	for _, d := range []int{60, allEigen + 8} {
 		q := &Plan{D: d, K: 3, Iota: 0.2}
@@ -61,7 +51,7 @@ func TestCourseIsExactAtForks(t *testing.T) {
 			if err != nil || most == 0 {
 				t.Fatal(most, err)
 			}
-			bits(misses, most)
+			bits.Add(misses, most)
 			if d > allEigen {
 				continue
 			}
@@ -69,8 +59,8 @@ func TestCourseIsExactAtForks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			bits(f.loss, f.top, f.all)
+			bits.Add(f.loss, f.top, f.all)
 		}
 	}
-	t.Logf("bits: %x", h.Sum(nil))
+	t.Logf("bits: %x", bits.Sum(nil))
 }
