@@ -164,6 +164,13 @@ func content(t *testing.T, name string) string {
 	return string(text)
 }
 
+// TestOrder: no two steps have one number.
+func TestOrder(t *testing.T) {
+	if n := len(all(t)); n < 40 {
+		t.Errorf("the pages have %d steps; the pattern must be wrong", n)
+	}
+}
+
 // TestLength: no page takes its reader more than a quarter of an hour.
 func TestLength(t *testing.T) {
 	comment := regexp.MustCompile(`(?s)<!--.*?-->`)
