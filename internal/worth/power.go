@@ -33,49 +33,27 @@ const (
 // power fills the report of a result of power iteration in. It returns why figures are left out,
 // or "".
 func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
-	steps := slices.DeleteFunc(slices.Clone(r.Releases), func(rel study.Release) bool { return rel.Kind != study.KindPower })
 	why := uncalibrated(p, r)
-	if why != "" { // without figures, which are of all, a wide result has no others' vectors
-		steps = steps[max(0, len(steps)-result.LastSteps):]
-	}
-	var seen []prior.Round
-	for _, rel := range steps {
-		x, z := columns(rel.X, r.D), columns(rel.Z(), r.D)
-		if len(x) != len(z) || len(x) == 0 {
-			return "no power step was released", nil
-		}
-		seen = append(seen, prior.Round{X: x, Z: z, Tau: rel.Tau()})
+	seen, ok := stepsOf(r, why != "")
+	if !ok {
+		return "no power step was released", nil
 	}
 	if r.Subspace == proposal.SubspaceBlock || r.K == 1 {
 		for _, step := range seen[max(0, len(seen)-result.LastSteps):] {
 			out.Moved = append(out.Moved, step.Turned())
 		}
 	}
-	switch {
-	case why != "":
-		return why, nil
-	case p.Proposal.Spec.Components == proposal.ComponentsAuto:
-		return "a number of components that the study found, by power iteration", nil
-	case p.Proposal.Spec.Start != nil:
-		return "a start that was given", nil
-	case slices.ContainsFunc(seen, func(s prior.Round) bool { return len(s.X) != r.K }):
-		return "components one after another, by deflation", nil
-	case r.K > mostPowerComponents:
-		return "more than 5 components by power iteration", nil
-	case len(seen) < leastRounds || len(seen) > mostRounds:
-		return "fewer than 8 or more than 32 rounds", nil
-	case r.Output != proposal.OutputLast && r.Output != proposal.OutputPooled:
-		return "the output of a random round", nil
+	if why == "" {
+		why = unlikeDraws(p, r, seen)
 	}
-	sky := &prior.Study{D: r.D, K: r.K, N: sampleOf(r), Pooled: r.Output == proposal.OutputPooled, Sphere: p.Method.Sphere}
-	vectors := r.Outputs[r.Output] // in the order in which they were found
-	if len(vectors) != r.K {
-		return "no output", nil
+	if why != "" {
+		return why, nil
 	}
 	theta := prior.Signal(seen)
 	if !(theta > 0) {
 		return "", nil // nothing but noise
 	}
+	sky := &prior.Study{D: r.D, K: r.K, N: sampleOf(r), Pooled: r.Output == proposal.OutputPooled, Sphere: p.Method.Sphere}
 	for _, s := range seen {
 		sky.Tau = append(sky.Tau, s.Tau/theta)
 	}
@@ -84,17 +62,10 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	if edge > 1 {
 		return "", nil
 	}
-	switch {
-	case sky.Sphere:
-		if why := astray(p, r, theta, seen[len(seen)-1].Tau); why != "" {
-			return why, nil
-		}
-	case blurred(r, mostBlurredRounds*theta, edge*theta):
-		return blurredWhy, nil
+	if why := misled(p, r, theta, edge, seen[len(seen)-1].Tau); why != "" {
+		return why, nil
 	}
-	if stretched(p, r) {
-		return heavyWhy, nil
-	}
+	vectors := r.Outputs[r.Output] // in the order in which they were found
 	mine := prior.Features(seen, vectors)
 	if p.Method.Mixed {
 		why, err := out.begins(p, r, sky)
@@ -106,13 +77,11 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 		}
 		mine = append(append(mine, sky.First.Shown...), math.Log(theta*float64(r.D)))
 	}
-	draws := sky.Draws(study.Public(p.Digest, "worth"))
-	rank := ranks(r.Components, vectors)
-	fit, err := prior.Learn(draws)
+	fit, err := prior.Learn(sky.Draws(study.Public(p.Digest, "worth")))
 	if err != nil {
 		return "", err
 	}
-	out.infer(mine, fit, rank)
+	out.infer(mine, fit, ranks(r.Components, vectors))
 	if sky.First != nil {
 		out.Share.widen(r.D)
 		out.Unfinished = false // nobody can ask for more of these rounds
@@ -126,6 +95,61 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	}
 	out.outweighs(r)
 	return "", nil
+}
+
+// stepsOf returns a result's power steps, or its last ones: without figures, which are of all, a
+// wide result has no others' vectors. It returns false where a step lacks them.
+func stepsOf(r *result.Result, last bool) (seen []prior.Round, ok bool) {
+	steps := slices.DeleteFunc(slices.Clone(r.Releases), func(rel study.Release) bool { return rel.Kind != study.KindPower })
+	if last {
+		steps = steps[max(0, len(steps)-result.LastSteps):]
+	}
+	for _, rel := range steps {
+		x, z := columns(rel.X, r.D), columns(rel.Z(), r.D)
+		if len(x) != len(z) || len(x) == 0 {
+			return nil, false
+		}
+		seen = append(seen, prior.Round{X: x, Z: z, Tau: rel.Tau()})
+	}
+	return seen, true
+}
+
+// unlikeDraws returns why a study is not of the kind that is simulated, or "".
+func unlikeDraws(p *study.Plan, r *result.Result, seen []prior.Round) string {
+	switch {
+	case p.Proposal.Spec.Components == proposal.ComponentsAuto:
+		return "a number of components that the study found, by power iteration"
+	case p.Proposal.Spec.Start != nil:
+		return "a start that was given"
+	case slices.ContainsFunc(seen, func(s prior.Round) bool { return len(s.X) != r.K }):
+		return "components one after another, by deflation"
+	case r.K > mostPowerComponents:
+		return "more than 5 components by power iteration"
+	case len(seen) < leastRounds || len(seen) > mostRounds:
+		return "fewer than 8 or more than 32 rounds"
+	case r.Output != proposal.OutputLast && r.Output != proposal.OutputPooled:
+		return "the output of a random round"
+	case len(r.Outputs[r.Output]) != r.K:
+		return "no output"
+	}
+	return ""
+}
+
+// misled returns what may have led the rounds away from the directions of most variance, or "": of
+// signal theta, noise that fills edge of it, and a last step of noise tau.
+func misled(p *study.Plan, r *result.Result, theta, edge, tau float64) string {
+	switch {
+	case p.Method.Sphere:
+		if why := astray(p, r, theta, tau); why != "" {
+			return why
+		}
+	case blurred(r, mostBlurredRounds*theta, edge*theta):
+		return blurredWhy
+	}
+	if stretched(p, r) {
+		return heavyWhy
+	}
+	return ""
 }
 
 const (

@@ -253,57 +253,9 @@ func (a *Solution) percent(v float64) string {
 
 // Lines returns the answer in words.
 func (a *Solution) Lines() []string {
-	value := func(v float64) string {
-		switch a.Open {
-		case SolveUnits:
-			return fmt.Sprintf("%.0f units", v)
-		case SolveEpsilon:
-			return fmt.Sprintf("ε = %.3g", v)
-		case SolveComponents:
-			if v == 1 {
-				return "1 component"
-			}
-			return fmt.Sprintf("%.0f components", v)
-		}
-		return ""
-	}
-	var out []string
-	switch {
-	case a.Low == 0 && a.High == 0 && a.Open == SolveComponents:
-		out = append(out, fmt.Sprintf("no number of components up to %d is predicted to capture %s", mostPredicted, a.percent(a.Share)))
-	case a.Low == 0 && a.High == 0:
-		out = append(out, fmt.Sprintf("no value that was tried, up to %s, is predicted to capture %s", value(map[string]float64{SolveUnits: mostTried, SolveEpsilon: mostEpsilon}[a.Open]), a.percent(a.Share)))
-	case a.High == 0:
-		out = append(out, fmt.Sprintf("from %s on, where the spectrum falls steeply; where it falls slowly nothing that was tried is predicted to capture %s", value(a.Low), a.percent(a.Share)))
-	case a.Open == SolveComponents && a.Low == 0:
-		out = append(out, fmt.Sprintf("up to %s, depending on how fast the spectrum falls; none for some of the family", value(a.High)))
-	case a.Low == a.High:
-		beyond := ""
-		if slices.ContainsFunc(a.Cases, func(c Solved) bool { return c.Edge }) {
-			beyond = map[bool]string{true: " or more", false: " or less"}[a.Open == SolveComponents]
-		}
-		out = append(out, value(a.Low)+beyond+" for all of the family")
-	default:
-		out = append(out, fmt.Sprintf("%s to %s, depending on how fast the spectrum falls", value(a.Low), value(a.High)))
-	}
+	out := []string{a.all()}
 	for _, c := range a.Cases {
-		text := fmt.Sprintf("eigenvalues 1/(1+%g·j): ", c.Fall)
-		switch {
-		case c.Value == 0 && c.Captured == 0:
-			text += "a blind guess captures as much, or nothing is predicted"
-		case c.Value == 0:
-			text += fmt.Sprintf("none; the best that was tried is predicted to capture %s", a.percent(c.Captured))
-		case c.Edge && a.Open == SolveComponents:
-			text += fmt.Sprintf("%s or more, predicted to capture %s", value(c.Value), a.percent(c.Captured))
-		case c.Edge:
-			text += fmt.Sprintf("%s or less, predicted to capture %s", value(c.Value), a.percent(c.Captured))
-		default:
-			text += fmt.Sprintf("%s, predicted to capture %s", value(c.Value), a.percent(c.Captured))
-		}
-		if c.Blind >= a.Share {
-			text += fmt.Sprintf("; a blind guess captures %s, so this share says little", a.percent(c.Blind))
-		}
-		out = append(out, text)
+		out = append(out, a.member(c))
 	}
 	out = append(out, "this is the median of simulated studies of normal rows: a spectrum that falls faster needs less, few rows with a direction of their own, heavy tails and a slower spectrum more; `simulate` tries it on rows")
 	if a.Few {
@@ -319,4 +271,62 @@ func (a *Solution) Lines() []string {
 		out = append(out, everyRow)
 	}
 	return out
+}
+
+// all returns the answer for the whole family.
+func (a *Solution) all() string {
+	switch {
+	case a.Low == 0 && a.High == 0 && a.Open == SolveComponents:
+		return fmt.Sprintf("no number of components up to %d is predicted to capture %s", mostPredicted, a.percent(a.Share))
+	case a.Low == 0 && a.High == 0:
+		return fmt.Sprintf("no value that was tried, up to %s, is predicted to capture %s", a.value(map[string]float64{SolveUnits: mostTried, SolveEpsilon: mostEpsilon}[a.Open]), a.percent(a.Share))
+	case a.High == 0:
+		return fmt.Sprintf("from %s on, where the spectrum falls steeply; where it falls slowly nothing that was tried is predicted to capture %s", a.value(a.Low), a.percent(a.Share))
+	case a.Open == SolveComponents && a.Low == 0:
+		return fmt.Sprintf("up to %s, depending on how fast the spectrum falls; none for some of the family", a.value(a.High))
+	case a.Low == a.High:
+		beyond := ""
+		if slices.ContainsFunc(a.Cases, func(c Solved) bool { return c.Edge }) {
+			beyond = map[bool]string{true: " or more", false: " or less"}[a.Open == SolveComponents]
+		}
+		return a.value(a.Low) + beyond + " for all of the family"
+	}
+	return fmt.Sprintf("%s to %s, depending on how fast the spectrum falls", a.value(a.Low), a.value(a.High))
+}
+
+// member returns the answer for one member of the family.
+func (a *Solution) member(c Solved) string {
+	text := fmt.Sprintf("eigenvalues 1/(1+%g·j): ", c.Fall)
+	switch {
+	case c.Value == 0 && c.Captured == 0:
+		text += "a blind guess captures as much, or nothing is predicted"
+	case c.Value == 0:
+		text += fmt.Sprintf("none; the best that was tried is predicted to capture %s", a.percent(c.Captured))
+	case c.Edge && a.Open == SolveComponents:
+		text += fmt.Sprintf("%s or more, predicted to capture %s", a.value(c.Value), a.percent(c.Captured))
+	case c.Edge:
+		text += fmt.Sprintf("%s or less, predicted to capture %s", a.value(c.Value), a.percent(c.Captured))
+	default:
+		text += fmt.Sprintf("%s, predicted to capture %s", a.value(c.Value), a.percent(c.Captured))
+	}
+	if c.Blind >= a.Share {
+		text += fmt.Sprintf("; a blind guess captures %s, so this share says little", a.percent(c.Blind))
+	}
+	return text
+}
+
+// value returns a value of what is open, in words.
+func (a *Solution) value(v float64) string {
+	switch a.Open {
+	case SolveUnits:
+		return fmt.Sprintf("%.0f units", v)
+	case SolveEpsilon:
+		return fmt.Sprintf("ε = %.3g", v)
+	case SolveComponents:
+		if v == 1 {
+			return "1 component"
+		}
+		return fmt.Sprintf("%.0f components", v)
+	}
+	return ""
 }

@@ -95,16 +95,8 @@ func (out *Report) doubts(r *result.Result) (all []string) {
 	if out.unseen(r) {
 		doubt("%s", unboughtSentence)
 	}
-	apart := 0
-	for _, c := range out.Components {
-		if c.Separated {
-			apart++
-		}
-	}
-	if n := len(out.Components); n == 1 && apart == 0 {
-		doubt("The component cannot be told apart from others: do not interpret its loadings.")
-	} else if n > apart {
-		doubt("%d of %d components cannot be told apart from others: do not interpret their loadings singly.", n-apart, n)
+	if text := out.togetherText(); text != "" {
+		doubt("%s", text)
 	}
 	if text := out.orderText(r); text != "" {
 		doubt("%s", text)
@@ -119,7 +111,25 @@ func (out *Report) doubts(r *result.Result) (all []string) {
 		doubt("%d of %d %s are left out and play no part in any component.", n, r.D, places(r))
 	}
 	if r.Center == proposal.CenterPairs {
-		doubt("Rows were compared in pairs within a site, so this covers only variance within sites; differences between site means play no part.")
+		doubt("%s", pairsSentence)
 	}
 	return all
+}
+
+// togetherText returns how many components cannot be told apart; empty where all can.
+func (out *Report) togetherText() string {
+	together := 0
+	for _, c := range out.Components {
+		if !c.Separated {
+			together++
+		}
+	}
+	switch n := len(out.Components); {
+	case together == 0:
+		return ""
+	case n == 1:
+		return "The component cannot be told apart from others: do not interpret its loadings."
+	default:
+		return fmt.Sprintf("%d of %d components cannot be told apart from others: do not interpret their loadings singly.", together, n)
+	}
 }
