@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"covey/internal/outline"
@@ -375,16 +376,16 @@ func TestCertificate(t *testing.T) {
 }
 
 // stream opens /events and gives its lines; a closed channel is its end.
-func stream(t *testing.T, s *httptest.Server, value string) (*http.Response, context.Context, <-chan string) {
+func stream(t *testing.T, c *http.Client, value string) (*http.Response, context.Context, <-chan string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/events", nil)
+	r, err := http.NewRequestWithContext(ctx, "GET", "http://127.0.0.1:7480/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.AddCookie(&http.Cookie{Name: cookieName(r), Value: value})
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := c.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,75 +403,77 @@ func stream(t *testing.T, s *httptest.Server, value string) (*http.Response, con
 // TestStreamsArePeoples: open streams are bounded, and one person, by however many
 // logins, cannot take the others' places.
 func TestStreamsArePeoples(t *testing.T) {
-	d, source, now := newTest(t)
-	s := httptest.NewServer(d.Handler())
-	defer s.Close()
-	var open []<-chan string
-	opens := func(value string, want int) {
-		t.Helper()
-		more, _, lines := stream(t, s, value)
-		if more.StatusCode != want {
-			t.Fatalf("%s, want %d", more.Status, want)
+	synctest.Test(t, func(t *testing.T) {
+		d, source, now := newTest(t)
+		c := served(t, d)
+		var open []<-chan string
+		opens := func(value string, want int) {
+			t.Helper()
+			more, _, lines := stream(t, c, value)
+			if more.StatusCode != want {
+				t.Fatalf("%s, want %d", more.Status, want)
+			}
+			open = append(open, lines)
 		}
-		open = append(open, lines)
-	}
-	ana := d.people()[0]
-	one, two := d.sessions.issue(ana, now.now()), d.sessions.issue(ana, now.now())
-	for range personStreams / 2 {
-		opens(one, http.StatusOK)
-		opens(two, http.StatusOK)
-	}
-	opens(two, http.StatusServiceUnavailable)
-	for i := range maxStreams/personStreams - 1 {
-		e := source.crew.admit(t, people.Person{Name: fmt.Sprintf("vi%d", i), Role: people.Viewer, Expires: now.now().Add(time.Hour)}, fmt.Sprint(i))
-		value := d.sessions.issue(e, now.now())
-		for range personStreams {
-			opens(value, http.StatusOK)
+		ana := d.people()[0]
+		one, two := d.sessions.issue(ana, now.now()), d.sessions.issue(ana, now.now())
+		for range personStreams / 2 {
+			opens(one, http.StatusOK)
+			opens(two, http.StatusOK)
 		}
-	}
-	last := d.sessions.issue(source.crew.admit(t, people.Person{Name: "zoe", Role: people.Viewer, Expires: now.now().Add(time.Hour)}, "zoe's"), now.now())
-	opens(last, http.StatusServiceUnavailable)
-	// A place is free again once its stream has ended.
-	now.add(2 * time.Hour)
-	for _, lines := range open {
-		for range lines {
+		opens(two, http.StatusServiceUnavailable)
+		for i := range maxStreams/personStreams - 1 {
+			e := source.crew.admit(t, people.Person{Name: fmt.Sprintf("vi%d", i), Role: people.Viewer, Expires: now.now().Add(time.Hour)}, fmt.Sprint(i))
+			value := d.sessions.issue(e, now.now())
+			for range personStreams {
+				opens(value, http.StatusOK)
+			}
 		}
-	}
-	if d.streams.count() > 0 || len(d.streams.of) > 0 {
-		t.Errorf("%d streams are counted, of %v", d.streams.count(), d.streams.of)
-	}
+		last := d.sessions.issue(source.crew.admit(t, people.Person{Name: "zoe", Role: people.Viewer, Expires: now.now().Add(time.Hour)}, "zoe's"), now.now())
+		opens(last, http.StatusServiceUnavailable)
+		// A place is free again once its stream has ended.
+		now.add(2 * time.Hour)
+		for _, lines := range open {
+			for range lines {
+			}
+		}
+		if d.streams.count() > 0 || len(d.streams.of) > 0 {
+			t.Errorf("%d streams are counted, of %v", d.streams.count(), d.streams.of)
+		}
+	})
 }
 
 // TestEvents: a stream shows the page, then what changes, and ends with its session.
 func TestEvents(t *testing.T) {
-	d, _, now := newTest(t)
-	s := httptest.NewServer(d.Handler())
-	defer s.Close()
-	value := d.sessions.issue(d.people()[0], now.now())
-	answer, ctx, lines := stream(t, s, value)
-	if answer.Header.Get("Content-Type") != "text/event-stream" {
-		t.Errorf("%v", answer.Header)
-	}
-	if first := <-lines; first != "event: page" {
-		t.Errorf("begins with %q", first)
-	}
-	for line := range lines {
-		if line == "" {
-			break
+	synctest.Test(t, func(t *testing.T) {
+		d, _, now := newTest(t)
+		c := served(t, d)
+		value := d.sessions.issue(d.people()[0], now.now())
+		answer, ctx, lines := stream(t, c, value)
+		if answer.Header.Get("Content-Type") != "text/event-stream" {
+			t.Errorf("%v", answer.Header)
 		}
-		if !strings.HasPrefix(line, "data: ") {
-			t.Fatalf("a line that is no data: %q", line)
+		if first := <-lines; first != "event: page" {
+			t.Errorf("begins with %q", first)
 		}
-	}
-	now.add(2 * time.Hour)
-	for line := range lines {
-		if strings.Contains(line, "event") {
-			t.Error("an event after the session's end")
+		for line := range lines {
+			if line == "" {
+				break
+			}
+			if !strings.HasPrefix(line, "data: ") {
+				t.Fatalf("a line that is no data: %q", line)
+			}
 		}
-	}
-	if ctx.Err() != nil {
-		t.Error("the stream did not end with its session")
-	}
+		now.add(2 * time.Hour)
+		for line := range lines {
+			if strings.Contains(line, "event") {
+				t.Error("an event after the session's end")
+			}
+		}
+		if ctx.Err() != nil {
+			t.Error("the stream did not end with its session")
+		}
+	})
 }
 
 func TestTolerates(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"covey/internal/people"
@@ -144,35 +144,35 @@ func TestRevokedAtOnce(t *testing.T) {
 		"past its time":   func(_ *crew, now *clock, _ people.Person) { now.add(11 * time.Minute) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, source, now := newTest(t)
-			p := vi
-			p.Expires = now.now().Add(10 * time.Minute)
-			source.crew.admit(t, p, "the token of vi")
-			value, other := logIn(d, "the token of vi", "/").Cookies()[0].Value, logIn(d, goodToken, "/").Cookies()[0].Value
-			s := httptest.NewServer(d.Handler())
-			defer s.Close()
-			answer, ctx, lines := stream(t, s, value)
-			if answer.StatusCode != http.StatusOK || ask(d, "GET", "/", showing("the token of vi")).StatusCode != http.StatusOK {
-				t.Fatal("vi is not let in")
-			}
-			change(source.crew, now, p)
-			if r := ask(d, "GET", "/", cookie(value)); r.StatusCode != http.StatusSeeOther {
-				t.Errorf("the login goes on: %s", r.Status)
-			}
-			if r := ask(d, "GET", "/", showing("the token of vi")); r.StatusCode != http.StatusUnauthorized {
-				t.Errorf("the token is good: %s", r.Status)
-			}
-			if r := logIn(d, "the token of vi", "/"); r.StatusCode != http.StatusUnauthorized || len(r.Cookies()) != 0 {
-				t.Errorf("it logs in: %s", r.Status)
-			}
-			for range lines {
-			}
-			if ctx.Err() != nil {
-				t.Error("the stream goes on")
-			}
-			if r := ask(d, "GET", "/", cookie(other)); r.StatusCode != http.StatusOK {
-				t.Errorf("another login ended too: %s", r.Status)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				d, source, now := newTest(t)
+				p := vi
+				p.Expires = now.now().Add(10 * time.Minute)
+				source.crew.admit(t, p, "the token of vi")
+				value, other := logIn(d, "the token of vi", "/").Cookies()[0].Value, logIn(d, goodToken, "/").Cookies()[0].Value
+				answer, ctx, lines := stream(t, served(t, d), value)
+				if answer.StatusCode != http.StatusOK || ask(d, "GET", "/", showing("the token of vi")).StatusCode != http.StatusOK {
+					t.Fatal("vi is not let in")
+				}
+				change(source.crew, now, p)
+				if r := ask(d, "GET", "/", cookie(value)); r.StatusCode != http.StatusSeeOther {
+					t.Errorf("the login goes on: %s", r.Status)
+				}
+				if r := ask(d, "GET", "/", showing("the token of vi")); r.StatusCode != http.StatusUnauthorized {
+					t.Errorf("the token is good: %s", r.Status)
+				}
+				if r := logIn(d, "the token of vi", "/"); r.StatusCode != http.StatusUnauthorized || len(r.Cookies()) != 0 {
+					t.Errorf("it logs in: %s", r.Status)
+				}
+				for range lines {
+				}
+				if ctx.Err() != nil {
+					t.Error("the stream goes on")
+				}
+				if r := ask(d, "GET", "/", cookie(other)); r.StatusCode != http.StatusOK {
+					t.Errorf("another login ended too: %s", r.Status)
+				}
+			})
 		})
 	}
 	// The same token for another role or limit is another login: such an entry cannot be made by

@@ -35,6 +35,31 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.done); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7480} }
 
+func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case p.conns <- there:
+		return here, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// served returns a client of a dashboard in memory, in a bubble.
+func served(t *testing.T, d *Dashboard) *http.Client {
+	t.Helper()
+	l, ended := &pipes{make(chan net.Conn), make(chan struct{})}, make(chan struct{})
+	server := &http.Server{Handler: d.Handler()}
+	go func() { defer close(ended); server.Serve(l) }()
+	transport := &http.Transport{DialContext: l.dial}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		server.Close()
+		<-ended
+	})
+	return &http.Client{Transport: transport}
+}
+
 // TestStreamsStay: the limits on a request's time, which slow callers are held to, end no page that
 // renews itself.
 func TestStreamsStay(t *testing.T) {
@@ -51,11 +76,7 @@ func TestStreamsStay(t *testing.T) {
 				server := &http.Server{Handler: d.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute, Protocols: protocols}
 				ended := make(chan struct{})
 				go func() { defer close(ended); server.Serve(l) }()
-				transport := &http.Transport{Protocols: protocols, DialContext: func(context.Context, string, string) (net.Conn, error) {
-					here, there := net.Pipe()
-					l.conns <- there
-					return here, nil
-				}}
+				transport := &http.Transport{Protocols: protocols, DialContext: l.dial}
 				r, err := http.NewRequest("GET", "http://127.0.0.1:7480/events", nil)
 				if err != nil {
 					t.Fatal(err)
