@@ -384,14 +384,37 @@ func TestNobodyAwayIsLeftOut(t *testing.T) {
 // TestRevokedWatchEnds: a watch ends when its analyst is revoked, and when this coordinator leads
 // no more.
 func TestRevokedWatchEnds(t *testing.T) {
-	o := newOffice(t)
-	o.clock.Store(time.Unix(0, o.clock.Load()).Truncate(analysis.Tick).Add(analysis.Tick).UnixNano()) // the next look is a tick away
-	watchEnds(t, o, "revoked", func() {
-		if err := o.c.Revoke(pki.RoleAnalyst, "revoked"); err != nil {
-			t.Error(err)
-		}
-	}, codes.PermissionDenied)
-	watchEnds(t, o, "led", o.c.Follow, codes.FailedPrecondition)
+	for name, c := range map[string]struct {
+		end  func(*Coordinator) error
+		want codes.Code
+	}{
+		"revoked": {func(c *Coordinator) error { return c.Revoke(pki.RoleAnalyst, "ada") }, codes.PermissionDenied},
+		"led":     {func(c *Coordinator) error { c.Follow(); return nil }, codes.FailedPrecondition},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFederation(t, 3, nil)
+			defer f.c.Close()
+			f.alone()
+			ada := f.asker("ada")
+			of, over := ada.proposes(), make(chan error, 1)
+			go func() {
+				over <- ada.port().Watch(ada.ctx(), of, false, func(wire.Told) error { return nil })
+			}()
+			synctest.Wait()
+			if err := c.end(f.c); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // no time passes: the next look, which would end it, is a tick away
+			select {
+			case err := <-over:
+				if status.Code(err) != c.want {
+					t.Errorf("%s: the watch ends with %v; want %v", name, err, c.want)
+				}
+			default:
+				t.Errorf("%s: the watch goes on", name)
+			}
+		})
+	}
 }
 
 // TestExpiredCertificate: a connection outlives its certificate, and its calls do not. The streams
@@ -438,29 +461,6 @@ func TestExpiredCertificate(t *testing.T) {
 	calls(codes.Unauthenticated)
 	o.clock.Store(site.leaf.NotBefore.Add(-time.Second).UnixNano())
 	calls(codes.Unauthenticated)
-}
-
-func watchEnds(t *testing.T, o *office, name string, end func(), want codes.Code) {
-	t.Helper()
-	p := o.join(pki.RoleAnalyst, name)
-	of, err := o.proposes(p, o.draws(p, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen, over := make(chan struct{}, 10), make(chan error, 1)
-	go func() {
-		over <- wire.CallWatch(t.Context(), p.conn, of, false, func(wire.Told) error { seen <- struct{}{}; return nil })
-	}()
-	<-seen
-	end()
-	select {
-	case err := <-over:
-		if status.Code(err) != want {
-			t.Errorf("%s: the watch ends with %v; want %v", name, err, want)
-		}
-	case <-time.After(analysis.Tick - time.Second): // before the next look, which would end it
-		t.Errorf("%s: the watch goes on", name)
-	}
 }
 
 // TestGoneSitesAreTold: who proposed a study is told within a tick that a site cannot come back to
