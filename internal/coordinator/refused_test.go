@@ -142,8 +142,7 @@ func TestEveryMethodForEveryRole(t *testing.T) {
 // Each row is refused for its reason, and nothing of it is written to the log.
 func TestRefusedAtThePort(t *testing.T) {
 	o := newOffice(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // what is not refused may not end
-	defer cancel()
+	ctx := t.Context()
 	ada, bob, clinic := o.join(pki.RoleAnalyst, "ada"), o.join(pki.RoleAnalyst, "bob"), o.join(pki.RoleSite, "clinic")
 	eve := o.join(pki.RoleAnalyst, "eve")
 	if err := errors.Join(o.c.Revoke(pki.RoleAnalyst, "eve"), o.c.Revoke(pki.RoleSite, "site-2")); err != nil {
@@ -350,7 +349,10 @@ func TestRefusedAtThePort(t *testing.T) {
 	for _, r := range rows {
 		o.unpaced()
 		before := len(o.log.all())
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(t.Context(), time.Minute) // what is not refused may not end
 		err := r.do()
+		cancel()
 		if status.Code(err) != r.code || !strings.Contains(fmt.Sprint(err), r.says) {
 			t.Errorf("%s: %v; want %v %q", r.what, err, r.code, r.says)
 		}
@@ -358,6 +360,7 @@ func TestRefusedAtThePort(t *testing.T) {
 			t.Errorf("%s: %d lines were written", r.what, after-before)
 		}
 	}
+	ctx = t.Context()
 	t.Logf("figure: %d requests refused at the port", len(rows))
 
 	// What is in order works.
