@@ -100,7 +100,8 @@ func TestLink(t *testing.T) {
 }
 
 // TestLeaderMovedAway: where the leader is at an address that agent.toml does not name, the status
-// says so whichever address was tried last, and the log says each address's error once.
+// says so whichever address was tried last, and the log says each address's error once until a link
+// stands.
 func TestLeaderMovedAway(t *testing.T) {
 	s := port.New(t)
 	config, _ := joined(t, s)
@@ -131,8 +132,9 @@ func TestLeaderMovedAway(t *testing.T) {
 	}
 	cancel()
 	<-ran
-	if n := log.Count("no link to the coordinator"); n != 2 {
-		t.Errorf("%d lines say that there is no link, want one an address:\n%s", n, log)
+	// On a busy machine a link may live long enough to stand.
+	if n, links := log.Count("no link to the coordinator"), log.Count("linked to the coordinator"); n < 2 || n > 2*(1+links) {
+		t.Errorf("%d lines say that there is no link, want one an address until a link stands:\n%s", n, log)
 	}
 }
 
