@@ -2,7 +2,6 @@ package analyst
 
 import (
 	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,8 @@ import (
 	"covey/internal/enroll"
 	"covey/internal/pki"
 	"covey/internal/wire"
+	"covey/test/must"
+	"covey/test/network"
 	"covey/test/port"
 )
 
@@ -77,15 +78,11 @@ func TestCertificatesName(t *testing.T) {
 func TestFindsLeader(t *testing.T) {
 	h, ctx := port.NewHub(t), port.Bounded(t)
 	follower, second, unnamed := port.HubOf(t, h.Authority), port.HubOf(t, h.Authority), port.HubOf(t, h.Authority)
-	dead, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead.Close()
+	dead := must.Get(network.Free(1))(t)[0]
 	follower.Fails = wire.NotLeader([]string{unnamed.Address, h.Address})
 	second.Fails = wire.NotLeader(nil)
 	c := join(t, h)
-	c.config.Coordinator = []string{dead.Addr().String(), follower.Address, second.Address, h.Address}
+	c.config.Coordinator = []string{dead, follower.Address, second.Address, h.Address}
 	if _, err := c.List(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -103,11 +100,11 @@ func TestFindsLeader(t *testing.T) {
 		t.Error(err)
 	}
 	c.config.Coordinator = []string{stranger.Address}
-	_, err = c.List(ctx)
+	_, err := c.List(ctx)
 	wantErr[*enroll.HandshakeError](t, err)
-	c.config.Coordinator = []string{dead.Addr().String()}
+	c.config.Coordinator = []string{dead}
 	_, err = c.List(ctx)
-	wantErr[*enroll.DialError](t, err, "no coordinator answers at", dead.Addr().String(), `"connection refused". Check the address`)
+	wantErr[*enroll.DialError](t, err, "no coordinator answers at", dead, `"connection refused". Check the address`)
 }
 
 // TestErrorsInWords: what a coordinator refuses, and why it is not reached, is told apart.

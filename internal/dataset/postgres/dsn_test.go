@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,18 +10,14 @@ import (
 
 	"covey/internal/dataset"
 	"covey/test/cost"
+	"covey/test/must"
+	"covey/test/network"
 )
 
 // A connection string that cannot be used is refused in words that do not hold it.
 func TestBadDSN(t *testing.T) {
 	count := 0
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := listener.Addr().(*net.TCPAddr)
-	listener.Close()
-	port := closed.String()[strings.LastIndex(closed.String(), ":")+1:]
+	port := strings.TrimPrefix(must.Get(network.Free(1))(t)[0], "127.0.0.1:")
 	secret := func(text string) string { return cost.File(t, "db.dsn", []byte(text)) }
 	open := secret("host=db password=hunter2")
 	if err := os.Chmod(open, 0o640); err != nil {
