@@ -215,19 +215,22 @@ func TestSilence(t *testing.T) {
 // nothing of it.
 func TestAnotherSitesWords(t *testing.T) {
 	inBubble(t, func(f *bubble) {
-		d := f.study("others", func(s *proposal.Spec) { s.Rounds = 3 })
 		// A decision over this very digest, signed by a key that is not this site's.
-		var once sync.Once
-		f.proxy.tell(func(m *covey.SiteMessage) []*covey.SiteMessage {
-			if u := m.GetUpload(); u != nil {
-				once.Do(func() {
-					for _, other := range f.signedElsewhere(d) {
-						f.proxy.say(siteMessage(other))
-					}
-				})
-			}
-			return truth(m)
+		d := f.played("others", func(s *proposal.Spec) { s.Rounds = 3 }, func(d proposal.Digest, _ *study.Plan) func(*covey.CoordinatorMessage) bool {
+			var once sync.Once
+			f.proxy.tell(func(m *covey.SiteMessage) []*covey.SiteMessage {
+				if u := m.GetUpload(); u != nil {
+					once.Do(func() {
+						for _, other := range f.signedElsewhere(d) {
+							f.proxy.say(siteMessage(other))
+						}
+					})
+				}
+				return truth(m)
+			})
+			return func(*covey.CoordinatorMessage) bool { return true }
 		})
+		f.proxy.act(nil)
 		v, releases := f.completed(d)
 		for _, r := range releases {
 			if len(r.Survivors) != honest+1 {
