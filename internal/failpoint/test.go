@@ -36,7 +36,8 @@ func Hit(e Event) error {
 }
 
 // HistoryVariable names the environment variable that makes a process append its
-// events to a file, one JSON object a line.
+// events to a file, one JSON object a line. The last one of a process that was killed may be cut
+// off; it is as if the kill had come before it.
 const HistoryVariable = "COVEY_FAILPOINT_HISTORY"
 
 func init() {
@@ -51,7 +52,9 @@ func init() {
 	Set(func(e Event) error {
 		line, err := json.Marshal(e)
 		if err == nil {
-			_, err = f.Write(append(line, '\n')) // one write: a kill leaves it whole or absent
+			// A kill may cut off a write behind any page of it: the next process's first
+			// event is on a line of its own all the same.
+			_, err = f.Write(append([]byte{'\n'}, line...))
 		}
 		return err
 	})

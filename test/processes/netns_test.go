@@ -25,7 +25,7 @@ func (f *fleet) network() {
 
 // deaf drops what comes to p from q.
 func deaf(p, q *proc) error {
-	return network.Run("ip netns exec " + p.Netns + " iptables -A INPUT -s " + q.Host + " -j DROP")
+	return network.Run("ip netns exec " + p.Netns + " iptables -w -A INPUT -s " + q.Host + " -j DROP")
 }
 
 // TestPartitions: each process in a network namespace; iptables drops what goes between a
@@ -87,7 +87,7 @@ func TestPartitions(t *testing.T) {
 		}
 		time.Sleep(time.Second + time.Duration(rng.ExpFloat64()*float64(2*time.Second)))
 		for _, p := range all {
-			if err := network.Run("ip netns exec " + p.Netns + " iptables -F"); err != nil {
+			if err := network.Run("ip netns exec " + p.Netns + " iptables -w -F"); err != nil {
 				t.Error(err)
 			}
 		}

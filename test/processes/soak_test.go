@@ -106,7 +106,7 @@ func (f *fleet) fault(kind int, site *proc) string {
 			}
 		}
 		time.Sleep(2*time.Second + time.Duration(rand.ExpFloat64()*float64(time.Second)))
-		if err := network.Run("ip netns exec " + p.Netns + " iptables -F"); err != nil {
+		if err := network.Run("ip netns exec " + p.Netns + " iptables -w -F"); err != nil {
 			f.T.Error(err)
 		}
 		return "partition of " + who
