@@ -58,7 +58,7 @@ func NewTab(t *testing.T, browser context.Context, width, height int64, dark, sc
 	t.Cleanup(cancel)
 	b := &Tab{T: t, Ctx: ctx, script: script}
 	b.Do()
-	b.Ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
+	b.Ctx, cancel = context.WithTimeout(ctx, 8*time.Minute)
 	t.Cleanup(cancel)
 	err := chromedp.Listen(b.Ctx, func(e any) {
 		b.mu.Lock()
