@@ -36,6 +36,8 @@ type Door struct {
 	// Admit returns whose a verified certificate is by the registry of now, or a status.
 	Admit func(leaf *x509.Certificate) (Client, error)
 
+	revoked refusedHosts // who showed a key that lets nobody in any more
+
 	mu   sync.Mutex
 	said map[string]string // the last refusal that was logged, by name: agents try again and again
 }
@@ -99,12 +101,28 @@ func (d *Door) enter(ctx context.Context, method string) (context.Context, error
 	}
 	who, err := d.Admit(leaf)
 	if err != nil {
+		d.barred(ctx, leaf, err)
 		return nil, err
 	}
 	if !slices.Contains(roles, who.Role) {
 		return nil, status.Errorf(codes.PermissionDenied, "this call is not for %ss", who.Role)
 	}
 	return WithClient(ctx, who), nil
+}
+
+// barred logs, once a day for a name and host, that a key was used that was revoked or replaced.
+// Its certificate may be good for up to pki.ClientValidity more, and TLS has seen that the caller
+// has the key: where it was revoked because it may have leaked, this may be the thief.
+func (d *Door) barred(ctx context.Context, leaf *x509.Certificate, why error) {
+	role, name, err := pki.RoleOf(leaf)
+	from, ok := peer.FromContext(ctx)
+	if err != nil || !ok || status.Code(why) != codes.PermissionDenied {
+		return // of a coordinator that does not lead, or a certificate that ended, which the gate tells
+	}
+	if host, first := d.revoked.first(from.Addr, name); first {
+		d.Log.Warn("a caller was refused: it has a key that was revoked, or replaced when its owner joined again. If nobody there runs an old folder, somebody else has that key",
+			string(role), name, "host", host)
+	}
 }
 
 // agree returns a status that a caller shows to its operator, whatever protocol it speaks.

@@ -3,6 +3,7 @@ package admission
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"log/slog"
@@ -13,9 +14,11 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
@@ -95,5 +98,40 @@ func TestAgentVersion(t *testing.T) {
 	}
 	if _, err := healthv1.NewHealthClient(conn).Check(t.Context(), &healthv1.HealthCheckRequest{}); status.Code(err) != codes.Unimplemented {
 		t.Errorf("health: %v", err)
+	}
+}
+
+// TestRevokedKeyIsTold: who shows a key that lets nobody in any more is in the log, once a day for
+// a host; callers that a door turns away for other reasons are not.
+func TestRevokedKeyIsTold(t *testing.T) {
+	var logs bytes.Buffer
+	name, err := url.Parse("covey://site/alpha")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := &x509.Certificate{Subject: pkix.Name{CommonName: "alpha"}, URIs: []*url.URL{name}}
+	d := &Door{Log: slog.New(slog.NewTextHandler(&logs, nil))}
+	for _, c := range []struct {
+		host string
+		why  error
+		told bool
+	}{
+		{"10.0.0.1", status.Error(codes.FailedPrecondition, "another leads"), false},
+		{"10.0.0.1", ErrExpired, false},
+		{"10.0.0.1", status.Error(codes.PermissionDenied, "revoked"), true},
+		{"10.0.0.1", status.Error(codes.PermissionDenied, "revoked"), false},
+		{"10.0.0.2", status.Error(codes.PermissionDenied, "revoked"), true},
+	} {
+		logs.Reset()
+		d.Admit = func(*x509.Certificate) (Client, error) { return Client{}, c.why }
+		tls := credentials.TLSInfo{State: tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}, VerifiedChains: [][]*x509.Certificate{{leaf}}}}
+		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(c.host), Port: 1}, AuthInfo: Caller{TLSInfo: tls}})
+		ctx = metadata.NewIncomingContext(ctx, metadata.Pairs(wire.This("covey-agent").Pairs()...))
+		if _, err := d.enter(ctx, "/covey.v1.Federation/Link"); status.Code(err) != status.Code(c.why) {
+			t.Errorf("%v: %v", c.why, err)
+		}
+		if got := strings.Contains(logs.String(), "a key that was revoked") && strings.Contains(logs.String(), "site=alpha host="+c.host); got != c.told {
+			t.Errorf("%v from %s: %q", c.why, c.host, logs.String())
+		}
 	}
 }
