@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// LostError is why a log is of no use, where the next start would find the same: somebody restores
-// the folder, or another coordinator takes this one's place.
+// LostError is why a log is of no use, or not of the leader's, where the next start would find the
+// same: somebody restores the folder, or another coordinator takes this one's place.
 type LostError struct{ Err error }
 
 func (e *LostError) Error() string { return e.Err.Error() }

@@ -56,9 +56,10 @@ func (m *mark) close() error {
 	return m.file.Close()
 }
 
-// contradicts ends the node, before it loses anything.
+// contradicts ends the node, before it loses anything. The next start would find the same leader,
+// or would be elected over those that lack what was decided: a person has to choose a log first.
 func (s *store) contradicts(index uint64) error {
-	return s.set("followed the leader", contradicted{index})
+	return s.set("followed the leader", &LostError{contradicted{index}})
 }
 
 // contradicted is the error of a leader that has another entry than one applied here.

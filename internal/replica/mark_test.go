@@ -41,6 +41,10 @@ func TestDecidedIsNotDeleted(t *testing.T) {
 		if at, ok := errors.AsType[contradicted](err); ok != c.contradicts || ok && (at.index != c.min || s.get() == nil) {
 			t.Errorf("%d to %d: %v", c.min, c.max, err)
 		}
+		// with which the program exits so that no supervisor starts it again
+		if _, lost := errors.AsType[*LostError](err); lost != c.contradicts {
+			t.Errorf("%d to %d: a lost log: %v", c.min, c.max, lost)
+		}
 		first, _ := logs.FirstIndex()
 		last, _ := logs.LastIndex()
 		if gone := first != 1 || last != 10; gone == c.contradicts {
