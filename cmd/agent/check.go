@@ -118,7 +118,9 @@ func (c *checkCmd) ofRunning(t *terminal) (out []doctor.Finding) {
 		return nil
 	}
 	for _, d := range s.Datasets {
-		if d.Data == holding.DataChanged || d.Data == holding.DataMaybe {
+		if d.Fault != "" && d.Studies > 0 {
+			out = append(out, doctor.Warned(doctor.CheckChanged, "data set "+d.Name, frame.Cleaned(d.Fault)))
+		} else if d.Data == holding.DataChanged || d.Data == holding.DataMaybe {
 			out = append(out, doctor.Warned(doctor.CheckChanged, "data set "+d.Name, d.Data+": it is not what an approved study pinned, which gets no more sums of it"))
 		}
 	}

@@ -109,10 +109,15 @@ func (s *session) pinnedAs(approval ledger.Approval) study.Code {
 		log.Error("the data set cannot be used: nothing more is sent for the study until it can be", "error", err)
 		return study.CodeData
 	}
-	s.stands("") // Views tells by itself what has changed
+	s.stands("") // Views tells by itself which files have changed
 	if s.rows.Pin() != approval.DataSHA256 {
 		s.rows.Release() // a file that is restored is read again
-		log.Error("the data set is not the one that was approved: nothing more is sent for the study until that one is back", "error", "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed")
+		what := "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed"
+		if s.dataset.Query != "" {
+			what = "the query's answer, or how agent.toml reads it (columns, missing_values, names, precision and the like), has changed"
+			s.stands("not what an approved study pinned when last asked: " + what)
+		}
+		log.Error("the data set is not the one that was approved: nothing more is sent for the study until that one is back", "error", what)
 		return study.CodeDataChanged
 	}
 	return ""

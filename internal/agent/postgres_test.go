@@ -47,7 +47,7 @@ func TestStudyFromPostgres(t *testing.T) {
 		t.Fatalf("opened %v, plain %v", got, plain)
 	}
 	sent := want[wire.Upload](s, q)
-	pgtest.Do(t, admin, "update t set c0 = c0 + 1 where id = 7")
+	pgtest.Do(t, admin, "create table kept as select * from t; update t set c0 = c0 + 1 where id = 7")
 	s.restart()
 	c.confirm()
 	want[wire.Upload](s, q)
@@ -64,5 +64,15 @@ func TestStudyFromPostgres(t *testing.T) {
 	code := s.session(c).pinnedNow(t)
 	if code != study.CodeDataChanged {
 		t.Errorf("without the cache file: %q", code)
+	}
+	if v := s.agent.Views.Datasets(false)[0]; !strings.HasPrefix(v.Fault, "not what an approved study pinned when last asked: the query's answer") {
+		t.Errorf("the operator is not told: %+v", v)
+	}
+	pgtest.Do(t, admin, "update t set c0 = kept.c0 from kept where kept.id = t.id")
+	if code := s.session(c).pinnedNow(t); code != "" {
+		t.Errorf("with the table as it was approved: %q", code)
+	}
+	if v := s.agent.Views.Datasets(false)[0]; v.Fault != "" {
+		t.Errorf("the operator is told of a fault that is over: %+v", v)
 	}
 }

@@ -13,7 +13,7 @@ var meanings = []Meaning{
 	{study.CodeNotApproved, "The site has not approved this digest.", "Run `agent study show` there, then `approve` or `reject`."},
 	{study.CodeBudget, "The site's population has too little privacy budget left.", "Propose a smaller ε, or ask the data's owner for a larger budget."},
 	{study.CodeData, "The site's data set cannot be read, or has another number of units.", "`agent status` there says why, and `agent check --study PROPOSAL` tries it; its output has exact figures: keep it there. A running study asks the site again within a minute of the data's return."},
-	{study.CodeDataChanged, "The site's data is not what was approved.", "Restore the file: a running study asks the site again within a minute. If it has ended, propose again."},
+	{study.CodeDataChanged, "The site's data is not what was approved.", "Restore the file or table: a running study asks the site again within a minute. If it has ended, propose again."},
 	{study.CodeUnknownStudy, "This digest is unknown.", "Compare `study list` on both sides."},
 	{study.CodePlanMismatch, "A query or an answer does not fit the approved plan.", "Compare versions; if they are equal, suspect the other side."},
 	{study.CodeOutOfOrder, "A query or slot went backwards.", "Nothing, if it comes once after a failover. If it stays, a coordinator was restored: docs/operations.md."},

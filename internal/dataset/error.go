@@ -35,6 +35,9 @@ type Error struct {
 // wholeFile is the remedy for a source that somebody writes while it is read.
 const wholeFile = "try again once nothing writes it; a program that writes it should write another file in the same folder, and rename that at the end"
 
+// AskServer is the remedy for a query that a server refused, or did not answer.
+const AskServer = "see that the database server runs, and that the user of the connection string can run the query there (psql, mariadb); or correct query, dsn_file or dsn_env of [[dataset]] in agent.toml. A study that waits asks again within a minute"
+
 // Schema is a part of a data set's form.
 type Schema string
 

@@ -402,7 +402,7 @@ func refused(q dataset.Query, what string, err error) error {
 	if _, ours := errors.AsType[*dataset.Error](err); ours {
 		return err
 	}
-	e := &dataset.Error{File: q.Name(), Reason: what + ": "}
+	e := &dataset.Error{File: q.Name(), Reason: what + ": ", Remedy: dataset.AskServer}
 	if said, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		e.Reason += word(said.Number)
 		if said.Number == 1969 || said.Number == 3024 {

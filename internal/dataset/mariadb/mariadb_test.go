@@ -231,8 +231,11 @@ set time_zone = '+00:00'; insert into pins values (1, 0.1, 0.1, 2.5, '', 1844674
 			}
 			missing := dataset.MissingError
 			r, err := dataset.Read(s, dataset.Request{Columns: column("a"), Unit: c.unit, Missing: missing}, dataset.ReadOptions{})
-			if _, ok := errors.AsType[*dataset.Error](err); !ok || r != nil || !strings.Contains(err.Error(), c.want) {
+			bad, ok := errors.AsType[*dataset.Error](err)
+			if !ok || r != nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v", name, err)
+			} else if strings.HasPrefix(c.want, "the query failed") && bad.Remedy != dataset.AskServer {
+				t.Errorf("%s: what to do: %q", name, bad.Remedy)
 			} else if strings.Contains(err.Error(), "p2") || strings.Contains(err.Error(), "select ") {
 				t.Errorf("%s: the error carries a value or the query: %v", name, err)
 			}

@@ -229,7 +229,7 @@ func float(b dataset.Builder, j int, field []byte, bits int) {
 
 // refused words a fault of the server by its code: its own text may hold values.
 func refused(q dataset.Query, what string, err error) error {
-	e := &dataset.Error{File: q.Name(), Reason: what}
+	e := &dataset.Error{File: q.Name(), Reason: what, Remedy: dataset.AskServer}
 	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
 		e.Reason += ": SQLSTATE " + said.Code
 		if words := sqlstates[said.Code]; words != "" {

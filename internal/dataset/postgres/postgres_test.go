@@ -147,8 +147,11 @@ create sequence numbers; grant usage on numbers to reader`)
 				s.Query.Timeout = 300 * time.Millisecond
 			}
 			r, err := dataset.Read(s, dataset.Request{Columns: []dataset.Column{{Name: "a", Offset: 0, Scale: 1}}, Unit: c.unit, Missing: dataset.MissingError}, dataset.ReadOptions{})
-			if _, ok := errors.AsType[*dataset.Error](err); !ok || r != nil || !strings.Contains(err.Error(), c.want) {
+			bad, ok := errors.AsType[*dataset.Error](err)
+			if !ok || r != nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v", name, err)
+			} else if strings.HasPrefix(c.want, "the query failed") && bad.Remedy != dataset.AskServer {
+				t.Errorf("%s: what to do: %q", name, bad.Remedy)
 			} else if strings.Contains(err.Error(), "p2") || strings.Contains(err.Error(), "select") {
 				t.Errorf("%s: the error carries a value or the query: %v", name, err)
 			}
