@@ -54,7 +54,8 @@ func unnamed(d siteconfig.Dataset, err error) error {
 
 // writable writes a file in the agent's folder, and in each that the agent made there: a mode does
 // not tell of a file system that is only read, or full, nor of the user who asks. The file has no
-// name by then, so that none is left of a check that is cut short.
+// name by then, so that none is left of a check that is cut short. It also opens the files without
+// which the agent does not start, and changes nothing in them.
 func writable(c *siteconfig.Config) error {
 	for _, dir := range []string{c.DataDir(), c.LedgerDir(), c.CacheDir(), filepath.Join(c.DataDir(), "pending"), filepath.Join(c.DataDir(), "past")} {
 		f, err := os.CreateTemp(dir, "check.*.tmp")
@@ -71,6 +72,27 @@ func writable(c *siteconfig.Config) error {
 		}
 		if err != nil {
 			return fmt.Errorf("%s: no file can be written in it: %w", dir, err)
+		}
+	}
+	// Another user, such as root, may have put them there.
+	kept := []string{filepath.Join(c.DataDir(), "egress.jsonl"), filepath.Join(c.DataDir(), "arrivals.json")}
+	if all, err := os.ReadDir(c.LedgerDir()); err == nil {
+		for _, e := range all {
+			if !e.IsDir() {
+				kept = append(kept, filepath.Join(c.LedgerDir(), e.Name()))
+			}
+		}
+	}
+	for _, path := range kept {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the agent makes it, or says what was lost
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("a file there is not this user's to write: %w", err)
 		}
 	}
 	return nil

@@ -90,6 +90,11 @@ func TestFolderIsWritten(t *testing.T) {
 		"no cache's":        {file("cache"), "cache"},
 		"none of proposals": {file("pending"), "pending"},
 		"none of the past":  {file("past"), "past"},
+		"no egress log's":   {func(dir string) error { return os.Mkdir(filepath.Join(dir, "egress.jsonl"), 0o700) }, "egress.jsonl"},
+		// Opening it fails for every user, root too.
+		"no file of the ledger's": {func(dir string) error {
+			return errors.Join(os.Mkdir(filepath.Join(dir, "ledger"), 0o700), os.Symlink(dir, filepath.Join(dir, "ledger", "log")))
+		}, "log"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := messySite(t, "icu.csv", "age\n1\n", "")
