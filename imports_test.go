@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"internal/fsync":       {},
 	"internal/ledger":      {"internal/bolt", "internal/chain", "internal/failpoint", "internal/fsync", "internal/packed"},
 	"internal/strict":      {},
-	"internal/studyfile":   {"internal/strict"},
+	"internal/studyfile":   {"internal/name", "internal/strict"},
 	"internal/dataset":     {},
 	// Readers of formats, which the commands that read them import.
 	"internal/dataset/server":   {"internal/dataset"},

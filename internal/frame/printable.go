@@ -25,13 +25,13 @@ const maxPrintable = 200
 // Printable returns text of another party as a terminal, a log or a page can take it: a rune that
 // is not printed as itself is replaced by its escape in Go's syntax. Those are control characters,
 // separators other than the space, characters that change the direction of text or show nothing,
-// marks on a letter that has four, and bytes that are not UTF-8; a backslash is doubled, so that an
-// escape cannot be imitated. What is longer than 200 runes is cut and ends in "...". The text is
-// not quoted: where it stands in a row or a sentence of this program, %q of the result marks where
-// it begins and ends.
+// marks on a letter that has four, bytes that are not UTF-8, and all joiners of a text where one
+// joins nothing; a backslash is doubled, so that an escape cannot be imitated. What is longer than
+// 200 runes is cut and ends in "...". The text is not quoted: where it stands in a row or a
+// sentence of this program, %q of the result marks where it begins and ends.
 func Printable(s string) string {
 	var out strings.Builder
-	marks := 0
+	marks, joined := 0, name.Joined(s)
 	for kept := 0; len(s) > 0; kept++ {
 		if kept == maxPrintable {
 			out.WriteString("...")
@@ -44,7 +44,7 @@ func Printable(s string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			out.WriteString(`\x` + strconv.FormatUint(0x100+uint64(s[0]), 16)[1:])
-		case r == ' ' || r != '\\' && name.Shows(r) && marks <= name.MostMarks && !unicode.Is(unicode.Bidi_Control, r):
+		case r == ' ' || joined && name.Joiner(r) || r != '\\' && name.Shows(r) && marks <= name.MostMarks && !unicode.Is(unicode.Bidi_Control, r):
 			out.WriteRune(r)
 		default:
 			quoted := strconv.QuoteRuneToASCII(r)

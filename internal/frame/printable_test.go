@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"covey/internal/name"
 )
 
 func TestPrintable(t *testing.T) {
@@ -23,6 +25,8 @@ func TestPrintable(t *testing.T) {
 		{"e" + strings.Repeat("\u0301", 6) + "e\u0301", "e" + strings.Repeat("\u0301", 4) + `\u0301\u0301` + "e\u0301"},
 		{`\x1b`, `\\x1b`},
 		{"\U000e0041", `\U000e0041`},
+		{"می\u200cخواهم", "می\u200cخواهم"},
+		{"می\u200cخواهم a\u200cb", `می\u200cخواهم a\u200cb`},
 		{strings.Repeat("é", maxPrintable), strings.Repeat("é", maxPrintable)},
 		{strings.Repeat("é", maxPrintable+1), strings.Repeat("é", maxPrintable) + "..."},
 	} {
@@ -34,13 +38,14 @@ func TestPrintable(t *testing.T) {
 
 func FuzzPrintable(f *testing.F) {
 	f.Add("\x1b]0;title\x07\u202e\xff")
+	f.Add("می\u200cخواهم")
 	f.Fuzz(func(t *testing.T, s string) {
 		out := Printable(s)
 		if !utf8.ValidString(out) {
 			t.Fatalf("%q: not UTF-8", s)
 		}
 		for _, r := range out {
-			if r != ' ' && !strconv.IsPrint(r) || unicode.Is(unicode.Bidi_Control, r) {
+			if r != ' ' && !strconv.IsPrint(r) && !(name.Joiner(r) && name.Joined(s)) || unicode.Is(unicode.Bidi_Control, r) {
 				t.Fatalf("%q: %q holds %q", s, out, r)
 			}
 		}

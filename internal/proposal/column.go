@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"covey/internal/name"
 )
 
 // MaxLevels is the most levels of a column.
@@ -136,7 +138,7 @@ func (c Column) checkLevels(field string) error {
 			return FieldErrorf(field, "%q stands for every text that is not a level; leave it out", text)
 		case text == "NA" || strings.EqualFold(text, "nan"):
 			return FieldErrorf(field, "%q is how a missing value is written", text)
-		case slices.Contains(c.Levels[:l], text):
+		case slices.ContainsFunc(c.Levels[:l], func(before string) bool { return name.Plain(before) == name.Plain(text) }):
 			return FieldErrorf(field, "%q appears twice", text)
 		}
 	}

@@ -25,7 +25,24 @@ func TestNamesWithSpacesAround(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, err := ParseSpec([]byte(head + `columns = ["blood pressure"]`)); err != nil {
-		t.Error(err)
+	for _, columns := range []string{`["blood pressure"]`, `["می\u200cخواهم", "نمونه\u200cها"]`, `["age", {name = "ജില്ല", levels = ["അവന്\u200d", "b"]}]`} {
+		if _, err := ParseSpec([]byte(head + "columns = " + columns)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestAttackAlikeButForJoiners: no study has two names that an approver could take for one.
+func TestAttackAlikeButForJoiners(t *testing.T) {
+	head := "name = \"n\"\ndataset = \"d\"\nepsilon = 1.0\ndelta = 1e-6\nstandardize = \"private\"\n"
+	for text, want := range map[string]string{
+		`columns = ["نمونه\u200cها", "نمونهها"]`:                               "looks like",
+		`columns = ["क्\u200dष", "क्ष"]`:                                       "differs only by joiners",
+		"columns = [\"क्ष\"]\nunit = \"क्\u200dष\"":                            "is also a data column",
+		`columns = ["age", {name = "a", levels = ["क्\u200dष", "क्\u200cष"]}]`: "appears twice",
+	} {
+		if _, err := ParseSpec([]byte(head + text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
 	}
 }

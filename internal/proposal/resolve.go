@@ -355,7 +355,7 @@ func (s *Spec) checkUnit() error {
 	if err := validColumn("unit", s.Unit); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Name == s.Unit }) {
+	if slices.ContainsFunc(s.Columns, func(c Column) bool { return name.Plain(c.Name) == name.Plain(s.Unit) }) {
 		return FieldErrorf("unit", "%q is also a data column", s.Unit)
 	}
 	return nil
@@ -368,17 +368,20 @@ func (s *Spec) checkColumns() error {
 	if len(s.Columns) > MaxColumns {
 		return FieldErrorf("columns", "at most %d, got %d", MaxColumns, len(s.Columns))
 	}
-	seen := make(map[string]bool, len(s.Columns))
+	seen := make(map[string]string, len(s.Columns))
 	for i := range s.Columns {
 		c := &s.Columns[i]
 		field := fmt.Sprintf("columns[%d]", i)
 		if err := validColumn(field+".name", c.Name); err != nil {
 			return err
 		}
-		if seen[c.Name] {
+		plain := name.Plain(c.Name)
+		if other := seen[plain]; other == c.Name {
 			return FieldErrorf(field+".name", "%q appears twice", c.Name)
+		} else if other != "" {
+			return FieldErrorf(field+".name", "%+q looks like %+q, from which it differs only by joiners", c.Name, other)
 		}
-		seen[c.Name] = true
+		seen[plain] = c.Name
 		if err := c.checkLevels(field); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"covey/internal/name"
 	"covey/internal/strict"
 )
 
@@ -146,9 +147,10 @@ func blank(raw []byte) []byte {
 	return out
 }
 
-// Quote returns a text as TOML writes it.
+// Quote returns a text as TOML writes it, the joiners of a name as escapes: a terminal shows them
+// so, which between apostrophes would be another name.
 func Quote(text string) string {
-	if plain := strconv.Quote(text); plain == `"`+text+`"` {
+	if plain := strconv.Quote(text); plain == `"`+text+`"` || name.Joined(text) && name.Readable(text) {
 		return plain
 	}
 	out, err := toml.Marshal(map[string]string{"v": text})

@@ -137,15 +137,15 @@ func TestDefaults(t *testing.T) {
 
 // TestShorten: a list of names in its shortest form is read as the same names.
 func TestShorten(t *testing.T) {
-	if got := Shorten([]string{"age", "c0", "c1", "c2", "c3", "x9", "x10", "p098", "p099", "p100", "a..b", "q1", "q2"}); !slices.Equal(got, []string{
-		`"age"`, `"c0..c3"`, `"x9"`, `"x10"`, `"p098..p100"`, `{ name = "a..b" }`, `"q1"`, `"q2"`,
+	if got := Shorten([]string{"age", "c0", "c1", "c2", "c3", "x9", "x10", "p098", "p099", "p100", "a..b", "q1", "q2", "می\u200cخواهم"}); !slices.Equal(got, []string{
+		`"age"`, `"c0..c3"`, `"x9"`, `"x10"`, `"p098..p100"`, `{ name = "a..b" }`, `"q1"`, `"q2"`, `"می\u200cخواهم"`,
 	}) {
 		t.Errorf("%q", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var want []string
 		for range rapid.IntRange(1, 6).Draw(t, "parts") {
-			prefix := rapid.SampledFrom([]string{"c", "", "x.", "a..b", "Größe ", "a\"b", "'", "\\", "c0", "..", ".", "7_"}).Draw(t, "prefix")
+			prefix := rapid.SampledFrom([]string{"c", "", "x.", "a..b", "Größe ", "a\"b", "'", "\\", "می\u200cخواهم", "c0", "..", ".", "7_"}).Draw(t, "prefix")
 			width := rapid.SampledFrom([]int{0, 0, 2, 3, 9, 10}).Draw(t, "width")
 			from := rapid.SampledFrom([]int{0, 1, 8, 97, 99_998, 999_999_997}).Draw(t, "from")
 			for n := range rapid.IntRange(1, 5).Draw(t, "count") {
