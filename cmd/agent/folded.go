@@ -22,9 +22,14 @@ func printStated(w io.Writer, p proposal.Proposal) {
 // namesShown is how many columns are named beyond those that are listed.
 const namesShown = 460
 
-// printRest names the columns that a list of columnsShown has no room for: none of a study's is
-// read without a word, unless it has hundreds.
+// printRest names the columns that a list of columnsShown cuts or has no room for: none of a
+// study's is read without a word, unless it has hundreds.
 func printRest[T any](w io.Writer, columns []T, name func(T) string) {
+	for _, c := range columns[:min(len(columns), columnsShown)] {
+		if whole := name(c); frame.Cell(whole) != frame.Word(whole) {
+			fmt.Fprintln(w, "  "+folded(w, "in full: "+frame.Word(whole), "    "))
+		}
+	}
 	if len(columns) <= columnsShown {
 		return
 	}
@@ -40,27 +45,12 @@ func printRest[T any](w io.Writer, columns []T, name func(T) string) {
 	fmt.Fprintln(w, "  "+folded(w, text, "    "))
 }
 
-// folded is another party's words in lines that the terminal of w does not break, each after the
-// first with indent before it: a terminal goes on at its left edge, where a sentence of well-chosen
-// length would put lines that look like ours.
+// folded is another party's words in lines that the terminal of w, or one of 80 columns, does not
+// break, after as many columns as indent has, which is before each further line.
 func folded(w io.Writer, text, indent string) string {
 	room := 79
 	if width := shared.Width(w); width != nil {
 		room = max(width()-1, 2*len(indent))
 	}
-	room -= len(indent)
-	var out strings.Builder
-	taken := 0
-	for _, r := range text {
-		wide := 1
-		if r >= '\u1100' { // such as Chinese takes two columns; no character takes more
-			wide = 2
-		}
-		if taken += wide; taken > room {
-			out.WriteString("\n" + indent)
-			taken = wide
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
+	return shared.Fold(text, room, len(indent), indent)
 }

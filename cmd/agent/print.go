@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/dataset"
 	"covey/internal/doctor"
@@ -21,11 +22,16 @@ import (
 	"covey/internal/sitedata"
 )
 
-// table writes aligned columns.
+// table writes aligned columns. What has no room in a terminal's line goes on below, indented: a
+// cell may hold a proposer's words.
 func table(w io.Writer, rows func(line func(format string, args ...any))) {
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	rows(func(format string, args ...any) { fmt.Fprintf(tw, format+"\n", args...) })
+	var out strings.Builder
+	tw := tabwriter.NewWriter(shared.Unfilled(&out), 0, 8, 2, ' ', 0)
+	rows(func(format string, args ...any) { fmt.Fprintln(tw, shared.Cells(fmt.Sprintf(format, args...))) })
 	tw.Flush()
+	for line := range strings.Lines(out.String()) {
+		fmt.Fprintln(w, shared.OnScreen(w, strings.TrimSuffix(line, "\n"), "      "))
+	}
 }
 
 // printFindings has what to do in a line of its own: after the result it would be beyond a
@@ -98,7 +104,7 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 				if stated { // below the last column's
 					mark = "\t\t\t" + mark
 				}
-				line("  %s\t%d levels\t\t%s\t\t%s", frame.Word(c.Name), c.Levels, here, mark)
+				line("  %s\t%d levels\t\t%s\t\t%s", frame.Cell(c.Name), c.Levels, here, mark)
 				continue
 			}
 			words := ""
@@ -114,7 +120,7 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 			if c.Unread {
 				median, spread = nothingRead, ""
 			}
-			line("  %s\t%s\t%s\t%s\t%s\t%s%s", frame.Word(c.Name), offset, scale, median, spread, words, mark)
+			line("  %s\t%s\t%s\t%s\t%s\t%s%s", frame.Cell(c.Name), offset, scale, median, spread, words, mark)
 		}
 	})
 	printRest(w, columns, func(c sitedata.ColumnFigure) string { return c.Name })
@@ -201,7 +207,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		leaves = "What leaves this site in a whole run, which can differ from what left"
 	}
 	printParties(w, s)
-	fmt.Fprintf(w, "data     %s, %s\n", folded(w, frame.Word(s.Dataset), "         "), proposal.ColumnsText(len(s.Plan.Proposal.Spec.Columns), s.Plan.D))
+	fmt.Fprintf(w, "data     %s\n", folded(w, frame.Word(s.Dataset)+", "+proposal.ColumnsText(len(s.Plan.Proposal.Spec.Columns), s.Plan.D), "         "))
 	if s.State == "pending" {
 		fmt.Fprintf(w, "rows     go into a sum once you approve, not before; a dry run: agent check --study FILE,\n         where FILE is, in the data folder, pending/%s.toml.gz\n", s.Digest)
 	}
@@ -209,7 +215,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 
 	fmt.Fprintln(w, "\nPrivacy")
 	for _, line := range s.Privacy {
-		fmt.Fprintln(w, "  "+line)
+		fmt.Fprintln(w, shared.OnScreen(w, "  "+line, "    "))
 	}
 	fmt.Fprintln(w, "\nWho could learn what")
 	table(w, func(line func(string, ...any)) {
@@ -324,7 +330,7 @@ func printColumns(w io.Writer, s agent.StudyDetail) {
 				break
 			}
 			if len(c.Levels) > 0 {
-				line("  %s\t%d levels\t", frame.Word(c.Name), len(c.Levels))
+				line("  %s\t%d levels\t", frame.Cell(c.Name), len(c.Levels))
 				continue
 			}
 			shown := sitedata.ColumnFigure{Offset: c.Offset, Scale: c.Scale, Learned: c.Standardize == proposal.StandardizePrivate, Measure: c.Measure, Range: c.Range}
@@ -333,7 +339,7 @@ func printColumns(w io.Writer, s agent.StudyDetail) {
 				words = "\t" + statedOf(shown)
 			}
 			offset, scale := constants(shown)
-			line("  %s\t%s\t%s%s", frame.Word(c.Name), offset, scale, words)
+			line("  %s\t%s\t%s%s", frame.Cell(c.Name), offset, scale, words)
 		}
 	})
 	printRest(w, s.Plan.Proposal.Spec.Columns, func(c proposal.Column) string { return c.Name })
@@ -463,9 +469,9 @@ func section(w io.Writer, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "\n"+title)
+	fmt.Fprintln(w, "\n"+shared.OnScreen(w, title, "  "))
 	for _, line := range lines {
-		fmt.Fprintln(w, "  "+line)
+		fmt.Fprintln(w, shared.OnScreen(w, "  "+line, "    "))
 	}
 }
 

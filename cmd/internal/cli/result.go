@@ -7,13 +7,19 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"covey/internal/frame"
 	"covey/internal/result"
 	"covey/internal/worth"
 )
 
-// PrintResult prints a result for people: its loadings to Out, all else to Err.
+// PrintResult prints a result for people: its loadings to Out, all else to Err. A terminal gets long
+// names cut, so that one of them leaves its lines whole.
 func (t *Terminal) PrintResult(r *result.Result) error {
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	shown := func(name string) string { return name }
+	if Width(t.Out) != nil {
+		shown = frame.Cell
+	}
+	w := tabwriter.NewWriter(Unfilled(t.Out), 0, 0, 2, ' ', tabwriter.AlignRight)
 	t.Say("%s: %s output, ε = %g, δ = %g when one unit is replaced, ρ = %.6g charged, %d units, noise-to-signal %.3g",
 		r.Name, r.Output, r.Epsilon, r.Delta, r.Rho, r.N, r.NoiseToSignal)
 	of, err := t.Worth(r)
@@ -29,7 +35,7 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 	}
 	fmt.Fprintln(w)
 	for i, name := range r.Columns {
-		fmt.Fprintf(w, "%s\t", name)
+		fmt.Fprintf(w, "%s\t", Cells(shown(name)))
 		out := slices.ContainsFunc(r.LeftOut, func(l result.LeftOut) bool { return l.Column == name })
 		for at, x := range r.Components {
 			if out { // its 0 is no estimate

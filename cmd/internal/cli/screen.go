@@ -56,8 +56,11 @@ func (s *screen) Write(p []byte) (int, error) {
 // Raw returns what a [Terminal]'s Out or Err writes to, for control sequences of our own: never for
 // a text that another party had a hand in.
 func Raw(w io.Writer) io.Writer {
-	if s, ok := w.(*screen); ok {
-		return s.to
+	switch w := w.(type) {
+	case *screen:
+		return w.to
+	case *firstError: // what Print gives
+		return Raw(w.to)
 	}
 	return w
 }
