@@ -156,8 +156,8 @@ func (c *exportCmd) possible() error {
 		if path == "" {
 			continue
 		}
-		if path == "-" {
-			return cli.Bad(`"-" is no file: export writes files, nothing to standard output`)
+		if err := cli.IsFile(path); err != nil {
+			return err
 		}
 		folder := filepath.Dir(path)
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {

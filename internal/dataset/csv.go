@@ -69,7 +69,10 @@ func openText(src *hashedFile, in io.Reader, m Mapping) (*csvTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, field := range fields {
+	for j, field := range fields {
+		if short := strings.TrimRight(field, "\r"); j == len(fields)-1 && len(short) < len(field) && !strings.Contains(short, "\r") {
+			return nil, &Error{File: t.path, Reason: "lines end with more than one carriage return, as where a program made CRLF of CRLF: save it with LF or CRLF line ends"}
+		}
 		if strings.Contains(field, "\r") {
 			return nil, &Error{File: t.path, Reason: "lines end with a carriage return alone: save it with LF or CRLF line ends"}
 		}

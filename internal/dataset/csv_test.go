@@ -114,6 +114,7 @@ func TestBadInput(t *testing.T) {
 		{"empty", "", "the file is empty", "", 0, true},
 		{"only a mark", "\xef\xbb\xbf", "the file is empty", "", 0, true},
 		{"only blank lines", "\n\n", "the file is empty", "", 0, true},
+		{"carriage returns twice", "a,b\r\r\n1,2\r\r\n", "lines end with more than one carriage return, as where a program made CRLF of CRLF: save it with LF or CRLF line ends", "", 0, true},
 		{"lone carriage returns", "a,b\r1,2\r", "lines end with a carriage return alone: save it with LF or CRLF line ends", "", 0, true},
 		{"header only", "a,b\n", "no rows follow the header", "", 0, true},
 		{"utf-16", "\xff\xfea\x00,\x00b\x00\n\x00", "line 1: the file is UTF-16; save it as UTF-8", "", 1, true},

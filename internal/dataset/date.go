@@ -27,6 +27,14 @@ func DateOf(form, text string) float64 {
 	return math.NaN()
 }
 
+// NoDate is how databases write that there is no date, or no end: the last day of a date.
+const NoDate = "9999-12-31"
+
+// IsNoDate reports whether a text is the day of [NoDate] in a form of [DateForms].
+func IsNoDate(text string) bool {
+	return strings.Contains(text, "9999") && slices.ContainsFunc(DateForms, func(form string) bool { return DateOf(form, text) == float64(lastDay) })
+}
+
 // formed reads a date of a form of DateForms as days since 1970-01-01. It allocates nothing.
 func formed(form, text string) (int, bool) {
 	if at := strings.IndexAny(text, " T"); at >= 0 {

@@ -174,6 +174,7 @@ func TestHeader(t *testing.T) {
 		"\x93NUMPY\x01":            "NumPy matrix",
 		"PAR1\x15":                 "Parquet file",
 		"age,bmi\r1,2\r":           "carriage return alone",
+		"age,bmi\r\r\n1,2\r\r\n":   "more than one carriage return",
 		"\"age\"\r\"1\"\r":         "carriage return alone",
 		"gr\xf6\xdfe,b\n":          "not UTF-8",
 		"a,b,a\n":                  `"a" twice`,

@@ -147,6 +147,9 @@ func firstLine(r io.Reader) ([]byte, error) {
 			if b == '\n' && !within {
 				break
 			}
+			if ended && b == '\r' {
+				return nil, errors.New("lines end with more than one carriage return, as where a program made CRLF of CRLF: save the file with LF or CRLF line ends")
+			}
 			if ended {
 				return nil, errors.New("lines end with a carriage return alone: save the file with LF or CRLF line ends")
 			}

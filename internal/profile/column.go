@@ -51,6 +51,7 @@ type column struct {
 	gap             int       // where the first of missing is
 	unread          tally     // texts that the study does not read
 	dates           []string  // forms of dates that all texts fit so far, of a column that is read as days
+	endless         tally     // dates of dataset.NoDate
 	whole           int       // numbers without a fraction
 	kinds           map[string]*tally
 	stand           map[string]*tally // texts of stands
@@ -140,6 +141,9 @@ func (c *column) other(field string, own bool, at, unit int) {
 		c.kinds, c.stand = map[string]*tally{}, map[string]*tally{}
 	}
 	count(c.kinds, kind, at)
+	if kind == isDate && dataset.IsNoDate(field) {
+		c.endless.add(at)
+	}
 	if stand != "" {
 		count(c.stand, stand, at)
 		return

@@ -412,6 +412,10 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []st
 	if wanted != nil && wanted.reading.As == dataset.Days && c.unread.count > 0 {
 		l.dated(name, c.dates, p)
 	}
+	if n := c.endless.count; n > 0 && n < c.texts() && (wanted == nil || wanted.reading.As == dataset.Days) {
+		s.look(name, AboutCode, fmt.Sprintf("%s, the first at %s %d: does it stand for a missing value? missing_values holds in every column", plural(n, "date is "+dataset.NoDate, "dates are "+dataset.NoDate), placed(s.r.Lines), c.endless.first))
+		p.missing(dataset.NoDate)
+	}
 	l.renamed(name, c, wanted, p)
 	if l.meant && (l.from.Name == "" || len(p.nameable(name, []string{l.from.Name})) > 0) {
 		p.column(name, l.from, l.why)

@@ -145,6 +145,44 @@ columns = [ { name = "a", as = "days since 2000-01-01" }, { name = "n" } ]
 	}
 }
 
+// TestProfileOfNoDate: the date that stands for none is found in a column of dates in whatever form
+// it is written, with and without a study, and not where agent.toml already names it or a study
+// reads levels.
+func TestProfileOfNoDate(t *testing.T) {
+	for _, c := range []struct{ keys, read, texts, said string }{
+		{"", "as = \"days since 2000-01-01\"", "2024-05-31 9999-12-31 2024-06-01 9999-12-31", "2 dates are 9999-12-31, the first at line 3"},
+		{"", "as = \"days since 2000-01-01\"", "31.05.2024 31.12.9999", "1 date is 9999-12-31, the first at line 3"},
+		{"", "", "2024-05-31 9999-12-31", "1 date is 9999-12-31"},
+		{`missing_values = ["9999-12-31"]`, "as = \"days since 2000-01-01\"", "2024-05-31 9999-12-31", ""},
+		{"", "levels = [\"9999-12-31\", \"2024-05-31\"]", "2024-05-31 9999-12-31", ""},
+		{"", "as = \"days since 2000-01-01\"", "2024-05-31 9999-12-30", ""},
+	} {
+		var spec *proposal.Spec
+		if c.read != "" {
+			s, err := proposal.ParseSpec([]byte("name = \"s\"\ndataset = \"icu\"\nepsilon = 1\ndelta = 1e-6\nstandardize = \"private\"\nmissing = \"fill\"\ncolumns = [ { name = \"a\", " + c.read + " }, { name = \"n\" } ]\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec = &s
+		}
+		var text strings.Builder
+		text.WriteString("a,n\n")
+		for i, cell := range strings.Fields(c.texts) {
+			fmt.Fprintf(&text, "%s,%d\n", cell, i)
+		}
+		r := profiled(t, text.String(), c.keys, spec)
+		said := ""
+		for _, l := range r.Look {
+			if l.About == AboutCode {
+				said += l.Text
+			}
+		}
+		if paste := strings.Join(r.Paste, "\n"); (said == "") != (c.said == "") || !strings.Contains(said, c.said) || strings.Contains(paste, `missing_values = ["9999-12-31"]`) != (c.said != "") {
+			t.Errorf("of %s as %q with %q: %q, %q", c.texts, c.read, c.keys, said, paste)
+		}
+	}
+}
+
 // TestNotConverted: what converts numbers is said to change nothing where the study reads no
 // numbers, and the column's figures are those of its cells.
 func TestNotConverted(t *testing.T) {

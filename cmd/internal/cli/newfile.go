@@ -20,6 +20,9 @@ func WriteNew(path string, content []byte) error { return CopyNew(path, bytes.Ne
 // CopyNew is WriteNew of what is read. A process that is killed meanwhile leaves a file of another
 // name in the folder.
 func CopyNew(path string, content io.Reader) error {
+	if err := IsFile(path); err != nil {
+		return err
+	}
 	exists := Bad("%s: file exists and is not overwritten", path)
 	if _, err := os.Lstat(path); err == nil {
 		return exists
@@ -45,6 +48,14 @@ func CopyNew(path string, content io.Reader) error {
 		err = os.Rename(beside, path)
 	}
 	return err
+}
+
+// IsFile refuses "-", which a file would be called that somebody wants on standard output.
+func IsFile(path string) error {
+	if path == "-" {
+		return Bad(`"-" is no file, and nothing is written to standard output in place of one: name a file, or leave the flag out`)
+	}
+	return nil
 }
 
 // reason is an error of a file's without its name.

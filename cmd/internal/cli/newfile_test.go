@@ -59,6 +59,20 @@ func TestNewFileIsWholeOrNone(t *testing.T) {
 	left("result.json result.jsonl")
 }
 
+// TestNoFileIsCalledMinus: who asks for "-" wants standard output, and finds no file of that name.
+func TestNoFileIsCalledMinus(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := WriteNew("-", []byte("a")); !Is[*InputError](err) || !strings.Contains(err.Error(), "standard output") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Lstat("-"); err == nil {
+		t.Error("there is a file")
+	}
+	if err := WriteNew("./-", []byte("a")); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPipeIsReadTwice: what comes through a pipe can be read from its beginning again, as a file
 // can, also where there is no folder for temporary files.
 func TestPipeIsReadTwice(t *testing.T) {

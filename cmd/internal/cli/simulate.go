@@ -147,7 +147,7 @@ func (c *Simulate) check(t *Terminal) error {
 	if _, err := os.Lstat(c.Result); c.Result != "" && err == nil {
 		return Bad("%s exists: --result writes a new file", c.Result)
 	}
-	return nil
+	return IsFile(c.Result)
 }
 
 // draw draws the sites' rows from the law of --synthetic.
