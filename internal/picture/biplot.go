@@ -297,6 +297,14 @@ func (d *Drawing) arrows(r *result.Result, pair [2]int) int {
 			{x + cx*2, y + cy*2}, {x - cx*head - cy*head/2, y - cy*head + cx*head/2}, {x - cx*head + cy*head/2, y - cy*head - cx*head/2},
 		}})
 		a.labelX, a.labelY = x+7*cx, y+8*cy+3
+		// A name that would leave the square goes above an arrow that points up, below one that points
+		// down: behind its tip it would cover the axis, or be cut off.
+		if inside := within(a.labelX, a.x < 0, a.name); inside != a.labelX {
+			a.labelX, a.labelY = inside, y-6
+			if cy > 0 {
+				a.labelY = y + 13
+			}
+		}
 	}
 	// From top to bottom on each side, a name at least a line under the last.
 	slices.SortStableFunc(all, func(a, b arrow) int { return cmp.Compare(a.labelY, b.labelY) })
@@ -311,6 +319,23 @@ func (d *Drawing) arrows(r *result.Result, pair [2]int) int {
 		d.text(a.labelX, y, tickSize, anchor, a.name).Bold = true
 	}
 	return len(all)
+}
+
+// within returns where an arrow's name, which ends there if the arrow points to the left and else
+// begins there, has room in the square.
+func within(x float64, left bool, name string) float64 {
+	const margin = 4
+	wide := 0.0 // as bold letters are at the most, on average
+	for _, r := range name {
+		wide += 0.62 * tickSize
+		if r >= '\u1100' {
+			wide += 0.38 * tickSize
+		}
+	}
+	if left {
+		return max(x, panelLeft+margin+wide)
+	}
+	return min(x, panelLeft+panelSide-margin-wide)
 }
 
 // minus writes a number with a true minus sign.

@@ -243,6 +243,40 @@ func TestArrows(t *testing.T) {
 	}
 }
 
+// TestLongNamesStayInside: an arrow's name covers no axis and is not cut off, however long it is and
+// wherever its arrow points.
+func TestLongNamesStayInside(t *testing.T) {
+	r := sample()
+	const name = "protein measurement, batch corrected"
+	for angle := range 36 {
+		sin, cos := math.Sincos(float64(angle) * math.Pi / 18)
+		r.Columns, r.Components = []string{name, "体重 体重 体重 体重 体重 体重 体重 体重", "c"}, [][]float64{{cos / 2, -cos / 2, 0}, {sin, -sin, 0}, {0, 0, 1}}
+		seen := 0
+		for _, s := range drawings(t, r)["biplot-1-2"].Texts {
+			if !s.Bold {
+				continue
+			}
+			seen++
+			wide := 0.0
+			for _, r := range s.S {
+				if wide += 0.55 * s.Size; r > 0x1100 {
+					wide += 0.45 * s.Size
+				}
+			}
+			from := s.X
+			if s.Anchor > 0 {
+				from -= wide
+			}
+			if from < panelLeft || from+wide > panelLeft+panelSide {
+				t.Errorf("at %d0 degrees %q goes from %.0f to %.0f", angle, s.S, from, from+wide)
+			}
+		}
+		if seen != 2 {
+			t.Errorf("at %d0 degrees %d names", angle, seen)
+		}
+	}
+}
+
 // The words have the noise, the units and what is hidden; by site, what that shows.
 func TestWords(t *testing.T) {
 	all := drawings(t, sample())
