@@ -339,7 +339,13 @@ func binaryOf(out []byte, v driver.Value, kind string) ([]byte, error) {
 func unit(out []byte, v driver.Value, kind string) []byte {
 	text, ok := v.([]byte)
 	switch kind {
-	case "binary", "bit": // of one length
+	case "bit": // a number, whose bytes could look like blanks
+		if ok && len(text) <= 8 {
+			var n [8]byte
+			copy(n[8-len(text):], text)
+			return strconv.AppendUint(out, binary.BigEndian.Uint64(n[:]), 10)
+		}
+	case "binary": // of one length
 		if ok {
 			return dataset.AppendID(out, text, true)
 		}

@@ -89,6 +89,17 @@ insert into units values (1, 'a', 1), (2, 'A', 2), (3, 'á', 3), (4, 'a', 4)`)
 		now.Close()
 	})
 
+	// Bits are a number: as bytes, 9 to 13 and 32 would be blanks, and the unit missing.
+	t.Run("units of bits", func(t *testing.T) {
+		mariatest.Do(t, server.Admin, `create table bits (id int primary key, b8 bit(8), b64 bit(64)) engine InnoDB;
+insert into bits select seq, seq, 18446744073709551615 - seq from seq_0_to_255`)
+		for _, sql := range []string{"select b8 as who from bits order by id", "select b64 as who from bits order by id"} {
+			if info, err := dataset.Inspect(source(sql), "who", dataset.ReadOptions{}); err != nil || info.Units != 256 {
+				t.Errorf("%s: %+v, %v", sql, info, err)
+			}
+		}
+	})
+
 	// What the server takes for equal is not what a unit is.
 	t.Run("units by bytes", func(t *testing.T) {
 		info, err := dataset.Inspect(source("select who, a from units order by id"), "who", dataset.ReadOptions{})

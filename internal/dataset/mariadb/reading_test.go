@@ -96,6 +96,7 @@ func TestNames(t *testing.T) {
 }
 
 // TestUnitsOfBytes: a type of bytes, whose character set is binary, may hold ids that are no text.
+// Bits are named as the number that they are: their bytes could be blanks, and the unit missing.
 func TestUnitsOfBytes(t *testing.T) {
 	const fixed, variable, bits = 254, 253, 16
 	for _, c := range []struct {
@@ -105,7 +106,7 @@ func TestUnitsOfBytes(t *testing.T) {
 	}{
 		{fixed, "\x01\x20", `\x0120`}, {fixed, "p ", `\x7020`}, {fixed, "p1", "p1"},
 		{variable, "\x01\x09", `\x0109`}, {variable, "p ", "p"},
-		{bits, "\x00\x20", `\x0020`},
+		{bits, "\x00\x20", "32"}, {bits, "\t", "9"}, {bits, "A", "65"}, {bits, "\x00", "0"}, {bits, strings.Repeat("\xff", 8), "18446744073709551615"},
 	} {
 		column := definition(c.kind)
 		at := len(column) - 12 // of the character set
