@@ -19,15 +19,28 @@ const maxKeyShown = 100
 // proposal has them, and leave three for their names.
 const maxMarks = 1 << 19
 
-// marks counts them, wherever they stand.
-func marks(text []byte) int {
-	n := 0
+// maxDots bounds the dots, which part keys: each part takes hundreds of bytes before a key is
+// looked at. The most columns that there can be have ten each.
+const maxDots = 1 << 20
+
+// checkMarks refuses a text of too many of them, wherever they stand.
+func checkMarks(text []byte) error {
+	marks, dots := 0, 0
 	for _, b := range text {
-		if b == '[' || b == '{' || b == ',' {
-			n++
+		switch b {
+		case '[', '{', ',':
+			marks++
+		case '.':
+			dots++
 		}
 	}
-	return n
+	if marks > maxMarks {
+		return FieldErrorf(fieldTOML, "%d brackets and commas; no proposal needs more than %d", marks, maxMarks)
+	}
+	if dots > maxDots {
+		return FieldErrorf(fieldTOML, "%d dots; no proposal needs more than %d", dots, maxDots)
+	}
+	return nil
 }
 
 // onlyKnown refuses the first key of a TOML text that a type has no field for. The decoder's own

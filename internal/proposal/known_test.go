@@ -142,27 +142,30 @@ func TestProposalHoldsEveryParameter(t *testing.T) {
 	}
 }
 
-// TestListsAreBounded: a proposal of millions of empty entries is refused before it is decoded; one
-// of as many columns as there can be is not.
+// TestListsAreBounded: a proposal of millions of empty entries, or of a key of millions of parts, is
+// refused before it is decoded; one of as many columns as there can be is not.
 func TestListsAreBounded(t *testing.T) {
 	for what, text := range map[string]string{
-		"in line": "roster=[" + strings.Repeat("{},", maxMarks) + "]",
-		"tables":  strings.Repeat("[[roster]]\n", maxMarks),
-		"numbers": "[study]\nlambda_range=[" + strings.Repeat("0,", maxMarks) + "]",
+		"in line":        "roster=[" + strings.Repeat("{},", maxMarks) + "]",
+		"tables":         strings.Repeat("[[roster]]\n", maxMarks),
+		"numbers":        "[study]\nlambda_range=[" + strings.Repeat("0,", maxMarks) + "]",
+		"a key":          "study." + strings.Repeat("a.", maxDots) + "a = 1\n",
+		"a table's name": "[study." + strings.Repeat("1.", maxDots) + "a]\n",
 	} {
 		var before, after runtime.MemStats
 		body := []byte(text)
 		runtime.ReadMemStats(&before)
 		_, err := Parse(body)
 		runtime.ReadMemStats(&after)
-		if err == nil || !strings.Contains(err.Error(), "brackets and commas") {
+		if err == nil || !strings.Contains(err.Error(), "; no proposal needs more than ") {
 			t.Errorf("%s: %.300v", what, err)
 		}
 		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
 			t.Errorf("%s: %d bytes are allocated for %d", what, used, len(text))
 		}
 	}
-	if n := marks([]byte(strings.Repeat("[[study.columns]]\nname = 'weight [kg]'\n", MaxColumns) + strings.Repeat("[[roster]]\n", MaxSites))); n > maxMarks {
-		t.Errorf("the largest proposal has %d", n)
+	column := "[[study.columns]]\nname = 'i.v. dose [mg]'\noffset = 0.5\nscale = 1.5\n"
+	if err := checkMarks([]byte(strings.Repeat(column, MaxColumns) + strings.Repeat("[[roster]]\n", MaxSites))); err != nil {
+		t.Errorf("the largest proposal: %v", err)
 	}
 }

@@ -151,8 +151,8 @@ func (p Proposal) Thresholds() (Thresholds, error) {
 // digest covers every parameter in its final form, whatever a build's defaults are.
 func Parse(body []byte) (Proposal, error) {
 	var p Proposal
-	if n := marks(body); n > maxMarks {
-		return Proposal{}, FieldErrorf("toml", "%d brackets and commas; no proposal needs more than %d", n, maxMarks)
+	if err := checkMarks(body); err != nil {
+		return Proposal{}, err
 	}
 	if err := decode(body, &p); err != nil {
 		return Proposal{}, err

@@ -9,7 +9,7 @@ func init() {
 			{"internal/proposal/spec.go", "onlyKnown(text, reflect.TypeOf(into)); err != nil", "onlyKnown(text, reflect.TypeOf(into)); false && err != nil"},
 		}, in("proposal", "TestUnknownKeysAreCheap"), killer{}},
 		{"a proposal's lists have no bound before it is decoded", 0, []edit{
-			{"internal/proposal/proposal.go", "n > maxMarks {", "n > 100*maxMarks {"},
+			{"internal/proposal/known.go", "marks > maxMarks {", "marks > 100*maxMarks {"},
 		}, in("proposal", "TestListsAreBounded"), killer{}},
 		{"the log repeats all of a refused proposal's words", 0, []edit{
 			{"internal/agent/sessions.go", "errors.New(frame.Cleaned(err.Error()))", "errors.New(frame.Cleaned(\"\") + err.Error())"},
