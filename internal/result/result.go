@@ -33,7 +33,7 @@ type Result struct {
 	Scale   []float64 `json:"scale_"`  // public, or learned
 	Mean    []float64 `json:"mean_"`   // released, in scaled columns; zeros where nothing was
 	// LeftOut are the columns whose constants could not be learned: every component has 0 there.
-	LeftOut []LeftOut `json:"left_out_,omitempty"`
+	LeftOut entries[LeftOut] `json:"left_out_,omitempty"`
 	// ScaleNote says what a learned scale is; empty where none was learned.
 	ScaleNote string `json:"scale_note,omitempty"`
 	// LevelsNote says what the constants of columns with levels are; empty where no column has any.
@@ -91,13 +91,13 @@ type Result struct {
 
 	// Pictures has one for each pair of components that the proposal names, and Scores one for each
 	// component, in their order here. Both are empty unless the study has pictures.
-	Pictures []Picture        `json:"pictures_,omitempty"`
-	Scores   []ScoreHistogram `json:"score_histograms_,omitempty"`
+	Pictures entries[Picture]        `json:"pictures_,omitempty"`
+	Scores   entries[ScoreHistogram] `json:"score_histograms_,omitempty"`
 	// PictureNote says what they show and what they do not.
 	PictureNote string `json:"picture_note,omitempty"`
 
 	// Releases are what the coordinator signed: each as [study.Release.Encode] writes it.
-	Releases []study.Release `json:"releases"`
+	Releases entries[study.Release] `json:"releases"`
 
 	// Transcript is that of the setup, which all sites confirmed: Confirmations are their
 	// signatures on it, by roster index.
