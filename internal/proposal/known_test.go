@@ -142,8 +142,8 @@ func TestProposalHoldsEveryParameter(t *testing.T) {
 	}
 }
 
-// TestListsAreBounded: a proposal of millions of empty entries, or parts of a key, is refused before
-// it is decoded; one of as many columns as there can be is not.
+// TestListsAreBounded: millions of empty entries, or parts of a key, are refused before a proposal
+// is decoded; as many columns as there can be are not.
 func TestListsAreBounded(t *testing.T) {
 	for what, text := range map[string]string{
 		"in line":        "roster=[" + strings.Repeat("{},", maxMarks) + "]",
