@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"runtime"
 	"strings"
@@ -60,5 +61,35 @@ func TestEntriesComeBack(t *testing.T) {
 	var short entries[LeftOut]
 	if err := json.Unmarshal([]byte(`[`+strings.Repeat("{},", 99)+`{}]`), &short); err == nil || short != nil {
 		t.Errorf("%d entries: %v", len(short), err)
+	}
+}
+
+// TestKeysInAnyOrder: few keys may come in another order than they are written in, and with spaces
+// between. Of many, whose order is that of columns, none is held to be looked for later.
+func TestKeysInAnyOrder(t *testing.T) {
+	for _, c := range []struct {
+		entry string
+		n     int
+		why   string
+	}{
+		{`{"column":"a","why":"b"}`, maxKeys, ""},
+		{`{"column" : "a", "why" : "b" }`, maxKeys, ""},
+		{`{"why":"b","column":"a"}`, maxKeys / 4, ""},
+		{`{"why":"b","column":"a"}`, maxKeys, "left_out_.0.why: is not what a result has there"},
+		{`{"why":"b","column":"a","why":"c"}`, 1, "left_out_.0.why: appears twice"},
+		{`{"column":"a","why":"b","why":"c"}`, 1, "left_out_.0.why: appears twice"},
+		{`{"column":"a","whi":"b","why":"c"}`, 1, "left_out_.0.whi: is not a key of a result"},
+		{`{"column":"a long column"}`, 1, "left_out_.0.why: is missing"},
+		{`{"why":"a long reason"}`, 1, "left_out_.0.column: is missing"},
+	} {
+		var out entries[LeftOut]
+		text := `[` + strings.Repeat(c.entry+",", c.n-1) + c.entry + `]`
+		err := json.Unmarshal([]byte(text), &element{key: "left_out_", to: reflect.ValueOf(&out).Elem()})
+		if err == nil && c.why == "" && len(out) == c.n {
+			continue
+		}
+		if bad, ok := errors.AsType[*VerifyError](err); !ok || c.why == "" || bad.What+": "+bad.Reason != c.why {
+			t.Errorf("%d of %s: %v", c.n, c.entry, err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"reflect"
 	"strconv"
 	"strings"
@@ -140,31 +141,75 @@ func (e *element) UnmarshalJSON(text []byte) error {
 	if bytes.Equal(text, canonical) {
 		return nil
 	}
+	return sameKeys(e.key, canonical, text)
+}
+
+// maxKeys bounds the keys and lists of a value that are held at a time, to compare them in another
+// order than they are written in. Where that matters, in releases and pictures, they are few.
+const maxKeys = 1 << 14
+
+// sameKeys is the error of a value's text that has other keys than the canonical one, or lists of
+// other lengths. In the same order they are compared one by one: of each there can be millions.
+func sameKeys(root string, canonical, text []byte) error {
+	var bad error
+	due, stop := iter.Pull(walked(root, canonical, &bad))
+	defer stop()
+	other := "" // the first that differs
+	for path := range walked(root, text, &bad) {
+		if want, _ := due(); path != want {
+			other = path
+			break
+		}
+	}
+	if missing, more := due(); other == "" && more {
+		return unverified(-1, missing, "is missing")
+	} else if other == "" {
+		return bad
+	}
 	wanted, seen := map[string]bool{}, map[string]bool{}
 	var order []string
-	if err := keys(e.key, canonical, func(key string) error { wanted[key], order = true, append(order, key); return nil }); err != nil {
-		return err
-	}
-	err = keys(e.key, text, func(key string) error {
-		if !wanted[key] {
-			return unverified(-1, key, "is not a key of a result")
+	for path := range walked(root, canonical, &bad) {
+		if wanted[path], order = true, append(order, path); len(order) > maxKeys {
+			return unverified(-1, other, "is not what a result has there")
 		}
-		if seen[key] {
-			return unverified(-1, key, "appears twice")
-		}
-		seen[key] = true
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	for _, key := range order {
-		if !seen[key] {
-			return unverified(-1, key, "is missing")
+	for path := range walked(root, text, &bad) {
+		if !wanted[path] {
+			return unverified(-1, path, "is not a key of a result")
+		}
+		if seen[path] {
+			return unverified(-1, path, "appears twice")
+		}
+		seen[path] = true
+	}
+	if bad != nil {
+		return bad
+	}
+	for _, path := range order {
+		if !seen[path] {
+			return unverified(-1, path, "is missing")
 		}
 	}
 	return nil
 }
+
+// walked is what keys visits, up to its error.
+func walked(root string, text []byte, err *error) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		bad := keys(root, text, func(path string) error {
+			if !yield(path) {
+				return errEnough
+			}
+			return nil
+		})
+		if bad != nil && !errors.Is(bad, errEnough) {
+			*err = bad
+		}
+	}
+}
+
+// errEnough ends a walk whose caller has seen enough.
+var errEnough = errors.New("enough")
 
 // plain returns the text of an error from a value's own decoder, without what encoding/json puts
 // before it.
