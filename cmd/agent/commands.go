@@ -85,8 +85,8 @@ func (c *joinCmd) Run(t *terminal) error {
 	return t.Print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
 }
 
-// garbage is how much unused memory may pile up before it is collected, in percent of what is in
-// use, most of which is rows without a cache file.
+// garbage is how much unused memory may pile up in a small heap before it is collected, in percent
+// of what is in use. In a large one less may ([memory.Pace]).
 const garbage = 40
 
 type runCmd struct {
@@ -107,6 +107,7 @@ func (c *runCmd) Run(t *terminal) error {
 	memory.Keep().Log(log) // before the keys are read
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
+		memory.Pace()
 	}
 	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: control.Serve, Free: debug.FreeOSMemory})
 	if errors.Is(err, ledger.ErrLocked) {

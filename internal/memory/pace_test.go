@@ -1,0 +1,58 @@
+package memory
+
+import (
+	"math"
+	"runtime"
+	"testing"
+)
+
+// TestLimit: at least slack and a share are free above what is in use.
+func TestLimit(t *testing.T) {
+	for _, c := range []struct {
+		used, rest uint64
+		want       int64
+	}{
+		{0, 0, slack}, {0, 5, slack + 5}, {100 << 20, 7, 110<<20 + slack + 7}, {math.MaxInt64, 0, math.MaxInt64},
+	} {
+		if got := limit(c.used, c.rest); got != c.want {
+			t.Errorf("limit(%d, %d) is %d, want %d", c.used, c.rest, got, c.want)
+		}
+	}
+}
+
+// TestCollected: every collection is told of, also those after the first, and the limit follows
+// what is in use up and down.
+func TestCollected(t *testing.T) {
+	limits, done := make(chan int64), make(chan struct{})
+	defer close(done)
+	go collected(func() {
+		select {
+		case limits <- limitNow():
+		case <-done:
+		}
+	})
+	<-limits // at its beginning
+	// until reports whether a limit is told that holds. Some are of collections before.
+	until := func(holds func(limit int64) bool) bool {
+		for range 20 {
+			runtime.GC()
+			if holds(<-limits) {
+				return true
+			}
+		}
+		return false
+	}
+	const much = 64 << 20
+	low := func(limit int64) bool { return limit < much }
+	if !until(low) {
+		t.Fatalf("the limit stays above %d bytes", much)
+	}
+	held := make([]byte, much)
+	if !until(func(limit int64) bool { return limit > much+slack }) {
+		t.Errorf("the limit stays below the %d bytes that are in use", much)
+	}
+	runtime.KeepAlive(held)
+	if !until(low) {
+		t.Errorf("the limit stays above %d bytes that are not in use any more", much)
+	}
+}
