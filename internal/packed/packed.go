@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 )
@@ -70,10 +71,37 @@ func (v Ints) width() (w, more int) {
 	return w, more
 }
 
-// encode writes base64 of raw bytes behind kind and width.
-func encode(kind byte, width int, raw []byte) []byte {
-	out := make([]byte, 0, 2+base64.StdEncoding.EncodedLen(len(raw)))
-	return base64.StdEncoding.AppendEncode(append(out, kind, '0'+byte(width)), raw)
+// piece is how many numbers become text at a time: a multiple of three, so that each piece but the
+// last is whole base64 whatever the width.
+const piece = 3 << 7
+
+// pieces yields the text of v, one piece after another, each in the place of the one before.
+func (v Ints) pieces(w int) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if !yield([]byte{'i', '0' + byte(w)}) {
+			return
+		}
+		raw, text := make([]byte, 0, piece*w+8), make([]byte, 0, base64.StdEncoding.EncodedLen(piece*w))
+		var rest []byte
+		at := 0
+		for part := range slices.Chunk(v, piece) {
+			raw = raw[:0]
+			for i, x := range part {
+				if width(x) > w {
+					rest = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(rest, uint32(at+i)), uint64(x))
+					x = 0
+				}
+				raw = binary.LittleEndian.AppendUint64(raw, uint64(x))[:len(raw)+w]
+			}
+			at += len(part)
+			if !yield(base64.StdEncoding.AppendEncode(text[:0], raw)) {
+				return
+			}
+		}
+		if len(rest) > 0 {
+			yield(base64.StdEncoding.AppendEncode([]byte{','}, rest))
+		}
+	}
 }
 
 // MarshalText writes v.
@@ -82,19 +110,39 @@ func (v Ints) MarshalText() ([]byte, error) {
 		return []byte{}, nil
 	}
 	w, more := v.width()
-	raw, rest := make([]byte, 0, len(v)*w+8), make([]byte, 0, more*exception)
-	for i, x := range v {
-		if width(x) > w {
-			rest = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(rest, uint32(i)), uint64(x))
-			x = 0
-		}
-		raw = binary.LittleEndian.AppendUint64(raw, uint64(x))[:len(raw)+w]
-	}
-	out := encode('i', w, raw)
+	size := 2 + base64.StdEncoding.EncodedLen(w*len(v))
 	if more > 0 {
-		out = base64.StdEncoding.AppendEncode(append(out, ','), rest)
+		size += 1 + base64.StdEncoding.EncodedLen(exception*more)
 	}
-	return out, nil
+	return joined(v.pieces(w), size), nil
+}
+
+// IsText reports whether text is what MarshalText writes, without a copy of it.
+func (v Ints) IsText(text []byte) bool {
+	if len(v) == 0 {
+		return len(text) == 0
+	}
+	w, _ := v.width()
+	rest, ok := cut(v.pieces(w), text)
+	return ok && len(rest) == 0
+}
+
+func joined(pieces iter.Seq[[]byte], size int) []byte {
+	out := make([]byte, 0, size)
+	for p := range pieces {
+		out = append(out, p...)
+	}
+	return out
+}
+
+// cut returns what text has behind the pieces.
+func cut(pieces iter.Seq[[]byte], text []byte) (rest []byte, ok bool) {
+	for p := range pieces {
+		if text, ok = bytes.CutPrefix(text, p); !ok {
+			return nil, false
+		}
+	}
+	return text, true
 }
 
 // UnmarshalText reads what MarshalText writes and nothing else. It fails before it allocates more
@@ -152,11 +200,52 @@ func (v Floats) MarshalText() ([]byte, error) {
 	if !v.finite() {
 		return nil, errors.New("packed numbers must be finite")
 	}
-	raw := make([]byte, 0, 8*len(v))
-	for _, x := range v {
-		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
+	return joined(v.pieces, 2+base64.StdEncoding.EncodedLen(8*len(v))), nil
+}
+
+// StandIn returns what stands for v in a text that [Behind] compares: nil if v is empty.
+func (v Floats) StandIn() Floats { return make(Floats, min(1, len(v))) }
+
+var standIn = []byte("\"f8AAAAAAAAAAA=\"") // in JSON
+
+// Behind returns what a text has behind head, a beginning of JSON in which stand-ins are for those
+// of vectors that are not empty, without a copy of theirs. It returns false if the text begins in
+// another way, or if head has another string that is as long as a stand-in and reads like one.
+func Behind(text, head []byte, vectors ...Floats) (rest []byte, ok bool) {
+	vectors = slices.DeleteFunc(vectors, func(v Floats) bool { return len(v) == 0 })
+	between := bytes.Split(head, standIn)
+	if len(between) != len(vectors)+1 {
+		return nil, false
 	}
-	return encode('f', 8, raw), nil
+	for i, v := range vectors {
+		if text, ok = bytes.CutPrefix(text, append(slices.Clip(between[i]), '"')); !ok || !v.finite() {
+			return nil, false
+		}
+		if text, ok = cut(v.pieces, text); !ok {
+			return nil, false
+		}
+		if text, ok = bytes.CutPrefix(text, []byte{'"'}); !ok {
+			return nil, false
+		}
+	}
+	return bytes.CutPrefix(text, between[len(vectors)])
+}
+
+// pieces yields the text of v, one piece after another, each in the place of the one before.
+func (v Floats) pieces(yield func([]byte) bool) {
+	if !yield([]byte("f8")) {
+		return
+	}
+	raw, text := make([]byte, 0, 8*piece), make([]byte, 0, base64.StdEncoding.EncodedLen(8*piece))
+	for part := range slices.Chunk(v, piece) {
+		raw = raw[:0]
+		for _, x := range part {
+			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
+		}
+		if !yield(base64.StdEncoding.AppendEncode(text[:0], raw)) {
+			return
+		}
+	}
 }
 
 // UnmarshalText reads what MarshalText writes and nothing else.

@@ -3,6 +3,7 @@ package packed
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -35,6 +36,9 @@ func TestTexts(t *testing.T) {
 		}
 		if err := back.UnmarshalText([]byte(text)); err != nil || !slices.Equal(back, v) {
 			t.Errorf("%q is read as %v, %v", text, back, err)
+		}
+		if !v.IsText([]byte(text)) || v.IsText([]byte(text+"A")) || len(text) > 0 && v.IsText([]byte(text[:len(text)-1])) {
+			t.Errorf("%v is not its text %q, or also another", v, text)
 		}
 	}
 	for text, v := range map[string]Floats{
@@ -87,8 +91,11 @@ func TestOtherFormsAreRefused(t *testing.T) {
 // TestEveryVectorComesBack over lengths and widths.
 func TestEveryVectorComesBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for range 20_000 {
+	for turn := range 20_000 {
 		n, shift := rng.IntN(60), rng.IntN(64)
+		if turn%100 == 0 { // of several pieces, the last one whole or not
+			n = piece*rng.IntN(4) + rng.IntN(3)
+		}
 		ints, floats := make(Ints, n), make(Floats, n)
 		for i := range n {
 			ints[i] = int64(rng.Uint64()) >> shift
@@ -101,9 +108,18 @@ func TestEveryVectorComesBack(t *testing.T) {
 		}
 		var i Ints
 		var f Floats
+		other := func(text []byte) []byte { // a byte of it changed
+			if len(text) > 0 {
+				text[rng.IntN(len(text))]++
+			}
+			return append(text, 0)
+		}
 		text, err := ints.MarshalText()
 		if err == nil {
 			err = i.UnmarshalText(text)
+		}
+		if !ints.IsText(text) || ints.IsText(other(text)) {
+			t.Fatalf("%v is not its text, or also another", ints)
 		}
 		if err != nil || !slices.Equal(i, ints) {
 			t.Fatalf("%v comes back as %v: %v", ints, i, err)
@@ -111,6 +127,17 @@ func TestEveryVectorComesBack(t *testing.T) {
 		text, err = floats.MarshalText()
 		if err == nil {
 			err = f.UnmarshalText(text)
+		}
+		type pair struct {
+			A Floats `json:"a,omitempty"`
+			B Floats `json:"b,omitempty"`
+		}
+		whole, err2 := json.Marshal(pair{floats, floats})
+		head, err3 := json.Marshal(pair{floats.StandIn(), floats.StandIn()})
+		rest, same := Behind(append(slices.Clip(whole), "rest"...), head, floats, floats)
+		_, differs := Behind(other(whole), head, floats, floats)
+		if err2 != nil || err3 != nil || !same || string(rest) != "rest" || n > 0 && differs {
+			t.Fatalf("%s stands for %d numbers: the text is its own, %v, and so is another, %v", head, n, same, differs)
 		}
 		if err != nil || !slices.Equal(f, floats) {
 			t.Fatalf("%v comes back as %v: %v", floats, f, err)

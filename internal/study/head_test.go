@@ -54,8 +54,14 @@ func TestParseHead(t *testing.T) {
 func TestEncodedAs(t *testing.T) {
 	r := study.Release{Study: proposal.Digest{1}, Query: 3, Kind: study.KindPower, Survivors: []int{0, 2}, Units: 7,
 		X: packed.Floats{1, 0}, Radius: 3, Grid: 0.25, Sigma: 9, Rho: 0.125, Noised: packed.Ints{1, -300}}
-	for _, noised := range []packed.Ints{nil, {1, -300}, {1, 2, 3, 1 << 40, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5}} {
+	for i, noised := range []packed.Ints{nil, {1, -300}, {1, 2, 3, 1 << 40, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5}} {
 		r.Noised = noised
+		if i == 1 { // the text of a vector of one 0 in a place that Encode escapes
+			r.X, r.Found, r.Kind = packed.Floats{0}, packed.Floats{0}, `","x":"f8AAAAAAAAAAA="`
+		}
+		if i == 2 {
+			r.X, r.Center, r.Scale, r.Fill, r.Deviations = nil, packed.Floats{3}, packed.Floats{4, 5}, packed.Floats{6}, packed.Floats{7}
+		}
 		encoded, err := r.Encode()
 		if err != nil || !r.EncodedAs(encoded) {
 			t.Fatalf("%s: %v", encoded, err)
@@ -76,7 +82,11 @@ func TestEncodedAs(t *testing.T) {
 	if r.EncodedAs(nil) {
 		t.Error("what does not encode is taken for nothing")
 	}
-	r.Radius, r.Noised = 3, make(packed.Ints, 2_001_000)
+	r.Radius, r.X = 3, packed.Floats{math.NaN()}
+	if r.EncodedAs(nil) {
+		t.Error("a vector that does not encode is taken for nothing")
+	}
+	r.X, r.Noised = make(packed.Floats, 1_000_000), make(packed.Ints, 2_001_000)
 	long, err := r.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +97,7 @@ func TestEncodedAs(t *testing.T) {
 		t.Error("a long one is not its own")
 	}
 	runtime.ReadMemStats(&ended)
-	if n := int(ended.TotalAlloc - began.TotalAlloc); n > 2*len(long) {
+	if n := int(ended.TotalAlloc - began.TotalAlloc); n > len(long)/8 {
 		t.Errorf("%d bytes are allocated to compare %d", n, len(long))
 	}
 }
