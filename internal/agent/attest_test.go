@@ -451,3 +451,20 @@ func TestAttestNeedsTheChain(t *testing.T) {
 	want[wire.Attestation](s, ask)
 	s.keeps(s.chain.Head())
 }
+
+// TestAttestLetsGoOfRows: no query is left once a result is asked about, whose check takes memory; a
+// question about a result that is not due takes no rows from the queries.
+func TestAttestLetsGoOfRows(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	s := c.sites[0]
+	refused(s, wire.Attest{Header: wire.Header{Study: c.plan.Digest}}, study.CodeOutOfOrder)
+	r, _ := c.result(c.released())
+	if rows := s.session(c).rows; !rows.Loaded() {
+		t.Fatal("the rows are not loaded after the queries")
+	}
+	want[wire.Attestation](s, c.attest(r))
+	if rows := s.session(c).rows; rows.Loaded() {
+		t.Error("the rows are still there")
+	}
+}

@@ -79,6 +79,7 @@ func (o owner) RolledBack(r wire.Message, evidence string) wire.Message {
 }
 func (o owner) Pinned(approval ledger.Approval) study.Code { return o.pinned(approval) }
 func (o owner) Sum(ask study.Ask) ([]int64, error)         { return o.rows.Answer(o.plan, ask) }
+func (o owner) Answered()                                  { o.rows.Release() }
 func (o owner) Beyond(sign string)                         { o.agent.strangers.log(o.plan.Digest, sign) }
 
 // store tells an error of the ledger by code. One that ends the ledger ends Run.

@@ -8,15 +8,20 @@ import (
 
 // normalize returns v/‖v‖ in a new slice, or false for a zero or non-finite v.
 func normalize(v []float64) ([]float64, bool) {
+	unit := make([]float64, len(v))
+	return unit, normalizeTo(unit, v)
+}
+
+// normalizeTo makes unit v/‖v‖, or returns false for a zero or non-finite v. Both may be one slice.
+func normalizeTo(unit, v []float64) bool {
 	n := Norm(v)
 	if n == 0 || math.IsInf(n, 0) || math.IsNaN(n) {
-		return nil, false
+		return false
 	}
-	unit := make([]float64, len(v))
 	for i := range v {
 		unit[i] = v[i] / n
 	}
-	return unit, true
+	return true
 }
 
 // Against returns v less its part in the span of an orthonormal basis, at unit length, or
@@ -36,7 +41,7 @@ func Against(v []float64, basis [][]float64) ([]float64, bool) {
 		if Norm(unit) < 1e-8 {
 			return nil, false
 		}
-		unit, ok = normalize(unit)
+		ok = normalizeTo(unit, unit)
 	}
 	return unit, ok
 }

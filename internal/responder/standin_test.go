@@ -49,6 +49,8 @@ func (o owner) RolledBack(_ wire.Message, evidence string) wire.Message {
 	return nil
 }
 
+func (o owner) Answered() {}
+
 func (o owner) Beyond(sign string) { o.c.t.Error(sign) }
 
 func (o owner) Pinned(ledger.Approval) study.Code { return "" }

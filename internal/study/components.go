@@ -33,24 +33,20 @@ func (p *Plan) Outputs(steps []Release) (Outputs, error) {
 	last := steps[len(steps)-1]
 	run := p.Queries[last.Query].Run
 	k := p.block
-	lastX, err := leadingColumns(linalg.ColumnsOf(last.columns(p.D)), k)
-	if err != nil {
-		return Outputs{}, err
-	}
-	pooled, err := pooledSteps(steps, p.D, k)
-	if err != nil {
-		return Outputs{}, err
-	}
-	noise := last.NoiseToSignal(p.D)
+	noise, asked := last.NoiseToSignal(p.D), linalg.Split(last.X, p.D)
 	out := Outputs{Noise: noise, Chosen: p.Output(noise), Vectors: map[string][][]float64{
 		// X_J is what round J was asked about
-		proposal.OutputRandom: linalg.Split(steps[randomRound(p.Digest, run, p.Rounds)].X, p.D),
-		proposal.OutputLast:   linalg.Orthonormalize(lastX, linalg.Split(last.X, p.D)),
-		proposal.OutputPooled: linalg.Orthonormalize(pooled, linalg.Split(last.X, p.D)),
+		proposal.OutputRandom: linalg.OrientAll(linalg.Split(steps[randomRound(p.Digest, run, p.Rounds)].X, p.D)),
 	}}
-	for name, vectors := range out.Vectors {
-		out.Vectors[name] = linalg.OrientAll(vectors)
+	found, err := leadingColumns(linalg.ColumnsOf(last.columns(p.D)), k)
+	if err != nil {
+		return Outputs{}, err
 	}
+	out.Vectors[proposal.OutputLast] = linalg.OrientAll(linalg.Orthonormalize(found, asked))
+	if found, err = pooledSteps(steps, p.D, k); err != nil { // one after the other: they are long
+		return Outputs{}, err
+	}
+	out.Vectors[proposal.OutputPooled] = linalg.OrientAll(linalg.Orthonormalize(found, asked))
 	return out, nil
 }
 
