@@ -452,8 +452,8 @@ func TestAttestNeedsTheChain(t *testing.T) {
 	s.keeps(s.chain.Head())
 }
 
-// TestAttestLetsGoOfRows: no query is left once a result is asked about, whose check takes memory; a
-// question about a result that is not due takes no rows from the queries.
+// TestAttestLetsGoOfRows: no query is left once a result is asked about, whose check takes memory;
+// a question about a result that is not due takes no rows from the queries.
 func TestAttestLetsGoOfRows(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()

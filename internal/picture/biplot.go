@@ -297,8 +297,8 @@ func (d *Drawing) arrows(r *result.Result, pair [2]int) int {
 			{x + cx*2, y + cy*2}, {x - cx*head - cy*head/2, y - cy*head + cx*head/2}, {x - cx*head + cy*head/2, y - cy*head - cx*head/2},
 		}})
 		a.labelX, a.labelY = x+7*cx, y+8*cy+3
-		// A name that would leave the square goes above an arrow that points up, below one that points
-		// down: behind its tip it would cover the axis, or be cut off.
+		// A name that would leave the square goes above an arrow that points up, below one that
+		// points down: behind its tip it would cover the axis, or be cut off.
 		if inside := within(a.labelX, a.x < 0, a.name); inside != a.labelX {
 			a.labelX, a.labelY = inside, y-6
 			if cy > 0 {

@@ -243,8 +243,8 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// TestLongNamesStayInside: an arrow's name covers no axis and is not cut off, however long it is and
-// wherever its arrow points.
+// TestLongNamesStayInside: an arrow's name covers no axis and is not cut off, however long it is
+// and wherever its arrow points.
 func TestLongNamesStayInside(t *testing.T) {
 	r := sample()
 	const name = "protein measurement, batch corrected"

@@ -128,8 +128,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestLongDocument: a document of a megabyte is walked once: twice as many entries cost no more than
-// about twice as many allocations, as each entry of each walk has some.
+// TestLongDocument: a document of a megabyte is walked once: twice as many entries cost no more
+// than about twice as many allocations, as each entry of each walk has some.
 func TestLongDocument(t *testing.T) {
 	fails := func(n int) error {
 		var d document

@@ -12,8 +12,8 @@ import (
 	"covey/internal/worth"
 )
 
-// PrintResult prints a result for people: its loadings to Out, all else to Err. A terminal gets long
-// names cut, so that one of them leaves its lines whole.
+// PrintResult prints a result for people: its loadings to Out, all else to Err. A terminal gets
+// long names cut, so that one of them leaves its lines whole.
 func (t *Terminal) PrintResult(r *result.Result) error {
 	shown := func(name string) string { return name }
 	if Width(t.Out) != nil {
