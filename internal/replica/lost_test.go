@@ -103,3 +103,41 @@ func TestOlderLogIsRefused(t *testing.T) {
 	must(t, os.WriteFile(log, older, 0o600))
 	starts(6)
 }
+
+// TestUnreadableSnapshotIsNamed: a snapshot that this user may not read is no lost one: raft would
+// pass over it, and the log that begins after it would seem to be damaged. The start fails, names
+// the file, and succeeds once it can be read.
+func TestUnreadableSnapshotIsNamed(t *testing.T) {
+	for _, name := range []string{"meta.json", "state.bin"} {
+		dir := t.TempDir()
+		n := mustOpen(t, dir, &list{}, Options{})
+		apply(t, n, numbered(0, 5)...)
+		must(t, n.Snapshot())
+		must(t, n.Close())
+		found, err := filepath.Glob(filepath.Join(dir, "raft", "snapshots", "*", name))
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		path := found[0]
+		must(t, os.Rename(path, path+".kept"))
+		must(t, os.Symlink(name, path)) // no user can open it, root neither
+		n, err = Open(dir, &list{}, Options{})
+		if n != nil {
+			must(t, n.Close())
+		}
+		failed, ok := errors.AsType[*StoreError](err)
+		if _, lost := errors.AsType[*LostError](err); !ok || lost || !strings.Contains(failed.Error(), path) {
+			t.Errorf("%s: %v", name, err)
+		}
+		must(t, os.Rename(path+".kept", path))
+		m := &list{}
+		n = mustOpen(t, dir, m, Options{})
+		if got := m.all(); !slices.Equal(got, numbered(0, 5)) {
+			t.Errorf("%s: %q", name, got)
+		}
+		must(t, n.Close())
+		if left, err := filepath.Glob(filepath.Join(dir, "raft", "snapshots", "*.tmp")); err != nil || len(left) > 0 {
+			t.Errorf("%v are left, %v", left, err)
+		}
+	}
+}

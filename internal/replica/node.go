@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -109,6 +110,9 @@ func Open(dir string, m Machine, opts Options) (*Node, error) {
 		return nil, err
 	}
 	err = removeCutShort(filepath.Join(path, "snapshots")) // db is open here alone
+	if err == nil {
+		err = legible(filepath.Join(path, "snapshots"))
+	}
 	var snaps raft.SnapshotStore
 	if err == nil {
 		snaps, err = raft.NewFileSnapshotStoreWithLogger(path, retain, newBridge(opts.Logger))
@@ -135,6 +139,35 @@ func removeCutShort(dir string) error {
 		}
 	}
 	return err
+}
+
+// legible returns an error unless this user may read each snapshot, and make files next to them:
+// raft passes over one that it cannot read, and would start from an older one, or call the log
+// damaged that begins after it.
+func legible(dir string) error {
+	all, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		for _, name := range []string{"meta.json", "state.bin"} {
+			f, err := os.Open(filepath.Join(dir, e.Name(), name))
+			if err == nil {
+				err = f.Close()
+			}
+			if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+				return err
+			}
+		}
+	}
+	f, err := os.CreateTemp(dir, "*.tmp") // which removeCutShort removes after a crash
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // openBolt opens the bbolt file; bbolt panics on some damaged files.
@@ -230,7 +263,7 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots, place
 		defer close(started)
 		defer func() {
 			if p := recover(); p != nil { // a log with a gap, as after a lost snapshot
-				err = n.latch.set("started", &LostError{fmt.Errorf("its log is damaged: %v", p)})
+				err = n.latch.set("started", &LostError{fmt.Errorf("its log is damaged, or begins after a snapshot that was lost (%v): restore the whole data folder from a backup; or if other coordinators run, remove this one there and add one under a new name", p)})
 			}
 		}()
 		one := raft.Configuration{Servers: []raft.Server{{Suffrage: raft.Voter, ID: c.LocalID, Address: addr}}}
