@@ -68,9 +68,9 @@ func TestCheckAsksTheRunningAgent(t *testing.T) {
 		status agent.Status
 		want   []string
 	}{
-		{agent.Status{Linked: true, Coordinator: "hub:1", Datasets: []holding.Status{{Name: "rows", Studies: 1, Data: holding.DataSame}}}, []string{`ok +running agent +linked to hub:1`}},
-		{agent.Status{LinkError: "x\x1b", Chain: chainwatch.View{Broken: "why"}, Datasets: []holding.Status{{Name: "rows", Studies: 1, Data: holding.DataChanged}, {Name: "people", Studies: 1, Data: holding.DataMaybe}}},
-			[]string{`WARN +data set rows +changed: it is not what`, `WARN +data set people +looks changed: it is not what`, `WARN +running agent +answers no query: why\n.*do: call the coordinator's operator: .*chain accept HEAD`, `WARN +running agent +no link: x`}},
+		{agent.Status{Linked: true, Coordinator: "hub:1", Datasets: []holding.Status{{Name: "rows", Studies: 1, Data: holding.DataSame}, {Name: "labs", Fault: "of no study"}}}, []string{`ok +running agent +linked to hub:1`}},
+		{agent.Status{LinkError: "x\x1b", Chain: chainwatch.View{Broken: "why"}, Datasets: []holding.Status{{Name: "rows", Studies: 1, Data: holding.DataChanged}, {Name: "people", Studies: 1, Data: holding.DataMaybe}, {Name: "icu", Studies: 1, Data: holding.DataUnknown, Fault: "its table"}}},
+			[]string{`WARN +data set icu +its table\n.*do: put the approved file or table`, `WARN +data set rows +changed: it is not what`, `WARN +data set people +looks changed: it is not what`, `WARN +running agent +answers no query: why\n.*do: call the coordinator's operator: .*chain accept HEAD`, `WARN +running agent +no link: x`}},
 	} {
 		var out bytes.Buffer
 		run(t.Context(), []string{"-C", offering(t, c.status), "check"}, &out, &out)
