@@ -40,6 +40,15 @@ func init() {
 		{"result: a list of more values than are read", 0, []edit{
 			{strict, "			if !at.object {\n				if err := visit(", "			if false {\n				if err := visit("},
 		}, in("result", "TestVerifyKnowsLengths"), killer{}},
+		{"result: entries of a few bytes take memory", 0, []edit{
+			{"internal/result/entries.go", "n*len(least) > len(text) {", "n*len(least) < 0 {"},
+		}, in("result", "TestShortEntriesTakeNoMemory"), killer{}},
+		{"result: many keys in another order are held", 0, []edit{
+			{strict, "len(order) > maxKeys {", "len(order) < 0 {"},
+		}, in("result", "TestKeysInAnyOrder"), killer{}},
+		{"a proposal's keys have any number of parts", 0, []edit{
+			{"internal/proposal/known.go", "dots > maxDots {", "dots < 0 {"},
+		}, in("proposal", "TestListsAreBounded"), killer{}},
 		{"result: more releases than a study has slots", 0, []edit{
 			{strict, "		if i == proposal.MaxSlots {", "		if false {"},
 		}, in("result", "TestReleasesAreBounded"), killer{}},
