@@ -136,8 +136,9 @@ func TestPeaks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said, _ := f.Sites[0].Run("agent", "-C", f.Sites[0].Dir, "check", "--study", filepath.Join(f.Dir, c.name+".toml")) // its budget is spent
-			predicted := predictedPeak(t, said)
+			// it reads all rows, and its budget is spent
+			said, _ := exec.Command(filepath.Join(bin, "agent"), "-C", f.Sites[0].Dir, "check", "--study", filepath.Join(f.Dir, c.name+".toml")).Output()
+			predicted := predictedPeak(t, string(said))
 			bound := int64(peakFactor*float64(rows)) + peakRest
 			if c.name == "wide" { // docs/performance.md says by how much it is above
 				bound = max(bound, predicted)
@@ -147,9 +148,19 @@ func TestPeaks(t *testing.T) {
 			if worst > bound {
 				t.Errorf("the peak is %d bytes, at most %d may be", worst, bound)
 			}
-			if left = max(left, coordinators); left > peakRest+32<<20 {
-				t.Errorf("%d bytes are held 10 s after the study", left)
-			}
+			f.Patience = time.Minute // a busy machine's processes fall idle later
+			f.Until("what is idle to be given back", func() error {
+				for _, p := range f.All() {
+					now, _, err := fed.Memory(strconv.Itoa(p.Pid()))
+					if err == nil && now > peakRest+32<<20 {
+						err = fmt.Errorf("%s holds %d bytes after the study", p.Name, now)
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
 			if bound := peakRest + peakFile*file.Size(); c.name == "wide" && most > bound {
 				t.Errorf("the coordinator's peak is %d bytes, at most %d may be", most, bound)
 			}
