@@ -74,6 +74,34 @@ type column struct {
 	Warning                    bool
 }
 
+// openColumns is how many columns are listed outside a fold: warnings and the decision stay near.
+const openColumns = 100
+
+// listing is a table of columns.
+type listing struct {
+	Label   string
+	Columns []column
+	Stated  bool
+}
+
+// More says how many columns a further table has.
+func (l listing) More() string {
+	return frame.Count(len(l.Columns), "more column", "more columns")
+}
+
+// First is the table that everybody sees.
+func (m studyPage) First() listing {
+	return listing{"Columns", m.Columns[:min(len(m.Columns), openColumns)], m.Stated}
+}
+
+// Further is the folded table; nil if it would be empty.
+func (m studyPage) Further() *listing {
+	if len(m.Columns) <= openColumns {
+		return nil
+	}
+	return &listing{"Further columns", m.Columns[openColumns:], m.Stated}
+}
+
 // maxColumns is how many columns are listed, those with a warning first; the command has all.
 const maxColumns = 500
 

@@ -79,6 +79,33 @@ func TestAskingIsNoRuleThatIsBroken(t *testing.T) {
 	}
 }
 
+// TestManyColumnsAreFolded: of a study of many columns an approver sees the first hundred at once,
+// opens up to 400 more, and is told how many the page leaves out; one of few has no fold.
+func TestManyColumnsAreFolded(t *testing.T) {
+	v, _ := visited(t)
+	for columns, want := range map[int]struct{ folded, left string }{100: {"", ""}, 101: {"1 more column<", ""}, 700: {"400 more columns", "200 more: <code>"}} {
+		plan := planOf(t, 3, func(s *proposal.Spec) {
+			s.Columns = nil
+			for j := range columns {
+				s.Columns = append(s.Columns, proposal.Column{Name: fmt.Sprintf("column-%d", j), Scale: 1})
+			}
+		})
+		v.site.studies[plan.Digest] = pendingOf(plan)
+		v.site.figures.Columns = make([]sitedata.ColumnFigure, columns)
+		page := v.get("/studies/" + plan.Digest.String())
+		seen, hidden, folded := strings.Cut(page, "<details><summary>"+want.folded)
+		if want.folded == "" {
+			seen, hidden, folded = page, "", false
+		}
+		if n := strings.Count(seen, "<bdi>column-"); n != min(columns, 100) || folded != (want.folded != "") || strings.Contains(page, " more column") != folded {
+			t.Errorf("of %d columns %d are open, folded %t", columns, n, folded)
+		}
+		if n := strings.Count(hidden, "<bdi>column-"); n != min(columns, 500)-min(columns, 100) || !strings.Contains(page, want.left) {
+			t.Errorf("of %d columns %d are in the fold", columns, n)
+		}
+	}
+}
+
 // TestUncheckedUnitsAreSaid: a page without a warning does not look as if units had been checked.
 func TestUncheckedUnitsAreSaid(t *testing.T) {
 	const said = "Of 1 of these 2 columns nothing checks the unit of measurement"
