@@ -74,6 +74,16 @@ func mappingErrorf(key, format string, args ...any) error {
 // Check returns the first fault of a mapping of a data set with that unit column, in the order of
 // its keys; nil if it is in order. The error is a *[MappingError].
 func (m Mapping) Check(unit string) error {
+	for _, check := range []func() error{m.checkForm, m.checkMissing, func() error { return m.checkColumns(unit) }} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkForm returns the first fault of how the file is written, or of how much the mapping holds.
+func (m Mapping) checkForm() error {
 	switch {
 	case !slices.Contains([]string{"", ",", ";", "\t", "|"}, m.Separator):
 		return mappingErrorf("separator", `must be ",", ";", "tab" or "|", got %q`, m.Separator)
@@ -97,6 +107,11 @@ func (m Mapping) Check(unit string) error {
 	if why := formFault(m.Dates); why != "" {
 		return mappingErrorf("dates", "%s", why)
 	}
+	return nil
+}
+
+// checkMissing returns the first fault of what stands for a missing value.
+func (m Mapping) checkMissing() error {
 	numbers := newCells(m, nil)
 	for i, text := range m.MissingValues {
 		key := fmt.Sprintf("missing_values[%d]", i)
@@ -110,6 +125,11 @@ func (m Mapping) Check(unit string) error {
 			}
 		}
 	}
+	return nil
+}
+
+// checkColumns returns the first fault of the columns' names, or of what becomes of their cells.
+func (m Mapping) checkColumns(unit string) error {
 	from := map[string]string{}
 	for _, name := range m.names() {
 		key := "columns." + name

@@ -88,17 +88,22 @@ func notNumber(field string) (kind, stand string) {
 		}
 		return isText, ""
 	}
-	digits := strings.TrimLeft(field, "+-")
+	return marked(field), ""
+}
+
+// marked returns the kind of a number that the data set's decimal and thousands do not read.
+func marked(number string) string {
+	digits := strings.TrimLeft(number, "+-")
 	if strings.Count(digits, ",") == 1 && !strings.ContainsAny(digits, ". '\u00a0\u202f") {
-		if isGroup(field, ",") {
-			return isEither, ""
+		if isGroup(number, ",") {
+			return isEither
 		}
-		return isComma, ""
+		return isComma
 	}
-	if strings.Count(digits, ".") == 1 && !strings.ContainsAny(digits, ", '\u00a0\u202f") && !isGroup(field, ".") {
-		return isPoint, "" // which is one only where agent.toml has another
+	if strings.Count(digits, ".") == 1 && !strings.ContainsAny(digits, ", '\u00a0\u202f") && !isGroup(number, ".") {
+		return isPoint // which is one only where agent.toml has another
 	}
-	return isGrouped, ""
+	return isGrouped
 }
 
 // currencies may stand before or behind a number.
