@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/memory"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/result"
@@ -17,6 +18,7 @@ import (
 type verifyCmd struct{ shared.Verify }
 
 func (c *verifyCmd) Run(t *terminal) error {
+	memory.Pace() // a wide result is long
 	return c.Check(t.Terminal, func(v *result.Verified) (string, string, error) { return onLedger(t, v) })
 }
 

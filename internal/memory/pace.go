@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 )
 
 // What may lie in a paced heap besides what is in use, before it is collected: a share of that, so
@@ -23,9 +24,13 @@ const (
 // collections, however much is in use. While it grows, a collection is due each time that it grew
 // by slack or a share, which is as seldom as its logarithm.
 func Pace() {
-	most := debug.SetMemoryLimit(-1)
-	collected(func() { debug.SetMemoryLimit(min(most, limitNow())) })
+	pacing.Do(func() {
+		most := debug.SetMemoryLimit(-1)
+		collected(func() { debug.SetMemoryLimit(min(most, limitNow())) })
+	})
 }
+
+var pacing sync.Once
 
 // collected calls f now and after every collection, on a goroutine of the runtime.
 func collected(f func()) {
