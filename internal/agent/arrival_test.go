@@ -260,8 +260,11 @@ func TestEndBeforeTheVerdict(t *testing.T) {
 					s.ask(wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeAborted})
 					close(ended)
 				})
-				for s.agent.arriving.holds(id) { // until the end is heard
+				for begun := time.Now(); s.agent.arriving.holds(id) && time.Since(begun) < 20*time.Second; {
 					runtime.Gosched()
+				}
+				if s.agent.arriving.holds(id) {
+					t.Error("the end is not heard")
 				}
 			}
 			return testNow

@@ -165,10 +165,9 @@ func TestPageOfNoise(t *testing.T) {
 	f := newFederation(t, 1)
 	s := covariance("faint")
 	s.Picture, s.PicturePairs, s.PictureShare = false, nil, 0
-	// Anything else is shown with a probability below 1e-10. In deviations of the noise, the
-	// clipped rows' covariance has a trace below 1, and the five largest eigenvalues of noise have
-	// a sum of 9.5 in the mean, which is √5-Lipschitz in it; to stand out, the sum must be above
-	// 26.8.
+	// Anything else is shown with a probability below 1e-9. In deviations of the noise, the
+	// covariance of the clipped rows has a trace below 2. The five largest eigenvalues of noise
+	// have a sum of 9.5 in the mean, which is √5-Lipschitz; to stand out it must be above 26.8.
 	s.Epsilon, s.Components = 0.0005, 5
 	digest := f.Propose(s)
 	if v := f.Finish(digest); v.Status != round.StatusCompleted {
