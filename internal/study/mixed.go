@@ -12,7 +12,7 @@ import (
 
 // A covariance of many columns whose variances fall slowly loses most to noise: its d(d+1)/2
 // numbers share the budget. Power rounds share it among d·k, and where they start at components of
-// a third of a covariance a few of them do (docs/figures/auto-rounds.csv). Where variances fall
+// a part of a covariance a few of them do (docs/figures/auto-rounds.csv). Where variances fall
 // fast neither is better, and the covariance says more of single components.
 const (
 	// mixedColumns is how many columns there must be: with fewer, components hold more than
@@ -77,7 +77,7 @@ func (t *transition) mix(moments []Release, alike bool) error {
 type firstParts struct {
 	loss       float64     // about what a whole one would lose of the variance of K components
 	components [][]float64 // so far
-	top, all   float64     // the variance that they hold, of so much
+	top, all   float64     // about the variance that they hold, of so much
 }
 
 // follow reports whether rounds do, unless long rows differ.
@@ -113,8 +113,8 @@ func (p *Plan) shown(mu []float64, tau float64) (f firstParts) {
 		}
 	}
 	f.loss = 1
-	if f.top > loss {
-		f.loss = loss / (f.top - loss) * (shares[0] + shares[1]) // of the noise's variance, in a whole one
+	if f.top -= loss; f.top > 0 { // noise raises an eigenvalue by about as much
+		f.loss = loss / f.top * (shares[0] + shares[1]) // of the noise's variance, in a whole one
 	}
 	return f
 }

@@ -63,7 +63,24 @@ func TestMixes(t *testing.T) {
 		if c.want != (p.Start().Method == "" && p.Rounds == mixedRounds && strings.Contains(p.Method.Rule(), "these hold at most 6.5% of all, 16 power rounds from them")) {
 			t.Errorf("%s: %d rounds, %s", name, p.Rounds, p.Method.Rule())
 		}
+		first := 0.3
+		if p.K > 2 {
+			first = 0.15
+		}
+		if rho, all := momentsRho(p); c.want && math.Abs(rho[0]/all-first) > 0.001 {
+			t.Errorf("%s: the first part costs %.3f of a covariance", name, rho[0]/all)
+		}
 	}
+}
+
+// momentsRho are the charges of a covariance's parts, and their sum.
+func momentsRho(p *Plan) (rho []float64, all float64) {
+	for _, q := range p.Queries {
+		if q.Kind == KindMoment {
+			rho, all = append(rho, q.Rho), all+q.Rho
+		}
+	}
+	return rho, all
 }
 
 // TestMixed: a study goes on with rounds from the components of the parts so far where a whole
@@ -275,5 +292,29 @@ func TestMixedLoss(t *testing.T) {
 		if err != nil || len(f.components) != 1 || !(f.loss >= c.least && f.loss <= c.most) || math.IsNaN(f.loss) {
 			t.Errorf("%s: %v, %v", name, f.loss, err)
 		}
+	}
+}
+
+// TestNoiseHoldsNothing: noise raises leading eigenvalues, and what it adds to them counts as no
+// part of the variance. Five components of slowly falling variances hold 4.4% of it.
+func TestNoiseHoldsNothing(t *testing.T) {
+	const d, k, tau = 150, 5, 0.055
+	p := mustPlan(t, mixedText(d, fmt.Sprintf("components = %d", k), `center = "public"`), 13_850, 13_850)
+	values := make([]float64, d)
+	for j := range values {
+		values[j] = 1 / (1 + 0.005*float64(j))
+	}
+	mu, _, ok := linalg.Eigen(noisy(rand.New(rand.NewPCG(15, 16)), values, 0, tau))
+	top, all := 0.0, 0.0
+	for i, v := range mu {
+		if all += v; i >= d-k {
+			top += v
+		}
+	}
+	if !ok || top <= mixedPart*all {
+		t.Fatalf("these eigenvalues are %.3f of all", top/all)
+	}
+	if !p.Method.Mixed || !p.RoundsFollow(mu, tau) {
+		t.Errorf("rounds do not follow, mixed %v: %+v", p.Method.Mixed, p.shown(mu, tau))
 	}
 }

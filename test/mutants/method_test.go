@@ -29,6 +29,8 @@ func init() {
 		{"long rows of a flat spectrum seem to differ", 0, []edit{{studyHidden, "const allEigen = 512", "const allEigen = 256"}}, in("study", "TestWiderOfAFlatSpectrum"), killer{}},
 		{"rounds follow though a covariance loses little", 0, []edit{{studyMixed, "f.loss > mixedLoss &&", "f.loss > 0 &&"}}, in("study", "TestMixed"), killer{}},
 		{"rounds follow though components hold much", 0, []edit{{studyMixed, "f.top <= float64(mixedPart*f.all)", "f.top <= f.all"}}, in("study", "TestMixed"), killer{}},
+		{"rounds do not follow where noise raises what components hold", 0, []edit{{studyMixed, "if f.top -= loss; f.top > 0 {", "if f.top > 0 {"}}, in("study", "TestNoiseHoldsNothing"), killer{}},
+		{"rounds begin at what a third of a covariance shows", 0, []edit{{studyParts, "if p.Method.Mixed && p.K > 2 {", "if false {"}}, in("study", "TestMixes"), killer{}},
 		{"worth: the better of two methods is predicted, whatever the study takes", 0, []edit{{"internal/worth/forecast.go", "power, covariance = follow, !follow", "_ = follow"}}, in("worth", "TestPredictionTakesTheStudysMethod"), killer{}},
 		{"rounds follow though columns are few", 0, []edit{{studyMixed, "p.D >= mixedColumns &&", "p.D >= mixedColumns-1 &&"}}, in("study", "TestMixes"), killer{}},
 		{"rounds follow though long rows differ", 0, []edit{{studyParts, "low < high && !hides)", "true)"}}, in("study", "TestMixed"), killer{}},
