@@ -23,7 +23,7 @@ type parts struct {
 
 func (p *Plan) parts() parts {
 	first, second, sure := 0.3, 0.04, 3.0
-	if p.Method.Mixed && p.K > 2 {
+	if p.Method.Mixed && p.K > 2 && p.Iota > iotaHalf {
 		first = 0.15 // rounds of several find what it does not show
 	}
 	if p.Iota <= iotaEnough {
