@@ -90,7 +90,7 @@ var remedies = map[Code]string{
 	CheckClock:        "set this machine's clock (NTP), or tell the coordinator's operator that theirs is wrong",
 	CheckRefusedSite:  "ask the coordinator's operator whether this site was revoked; then a new join file is needed",
 	CheckVersion:      "upgrade the side that is behind",
-	CheckChanged:      "put the approved file or table, and its part of agent.toml, back: a running study asks again within a minute; or reject the study at this site",
+	CheckChanged:      "put the approved file or table, and its part of agent.toml, back, and see that the agent can read it (of a database, that its server runs): a running study asks again within a minute; or reject the study at this site",
 	CheckLink:         "the agent tries again by itself; if it persists, read its log",
 	CheckChain:        "call the coordinator's operator: if a backup was restored, compare the heads of agent chain show, then agent chain accept HEAD; otherwise keep this agent's log",
 	CheckNoAnswer:     "try again; if it persists, compare clocks with the coordinator's operator, whose log has more",

@@ -2,7 +2,6 @@ package proposal
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -138,8 +137,13 @@ func (c Column) checkLevels(field string) error {
 			return FieldErrorf(field, "%q stands for every text that is not a level; leave it out", text)
 		case text == "NA" || strings.EqualFold(text, "nan"):
 			return FieldErrorf(field, "%q is how a missing value is written", text)
-		case slices.ContainsFunc(c.Levels[:l], func(before string) bool { return name.Plain(before) == name.Plain(text) }):
-			return FieldErrorf(field, "%q appears twice", text)
+		}
+		for _, before := range c.Levels[:l] {
+			if before == text {
+				return FieldErrorf(field, "%q appears twice", text)
+			} else if name.Plain(before) == name.Plain(text) {
+				return alike(field, text, before)
+			}
 		}
 	}
 	return nil

@@ -38,8 +38,8 @@ func TestAttackAlikeButForJoiners(t *testing.T) {
 	for text, want := range map[string]string{
 		`columns = ["نمونه\u200cها", "نمونهها"]`:                               "looks like",
 		`columns = ["क्\u200dष", "क्ष"]`:                                       "differs only by joiners",
-		"columns = [\"क्ष\"]\nunit = \"क्\u200dष\"":                            "is also a data column",
-		`columns = ["age", {name = "a", levels = ["क्\u200dष", "क्\u200cष"]}]`: "appears twice",
+		"columns = [\"क्ष\"]\nunit = \"क्\u200dष\"":                            "unit: \"\\u0915\\u094d\\u200d\\u0937\" looks like",
+		`columns = ["age", {name = "a", levels = ["क्\u200dष", "क्\u200cष"]}]`: "looks like \"\\u0915\\u094d\\u200d\\u0937\"",
 	} {
 		if _, err := ParseSpec([]byte(head + text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -355,10 +355,19 @@ func (s *Spec) checkUnit() error {
 	if err := validColumn("unit", s.Unit); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(s.Columns, func(c Column) bool { return name.Plain(c.Name) == name.Plain(s.Unit) }) {
-		return FieldErrorf("unit", "%q is also a data column", s.Unit)
+	for _, c := range s.Columns {
+		if c.Name == s.Unit {
+			return FieldErrorf("unit", "%q is also a data column", s.Unit)
+		} else if name.Plain(c.Name) == name.Plain(s.Unit) {
+			return alike("unit", s.Unit, c.Name)
+		}
 	}
 	return nil
+}
+
+// alike refuses a name that a person could take for another of the study.
+func alike(field, text, other string) error {
+	return FieldErrorf(field, "%+q looks like %+q, from which it differs only by joiners", text, other)
 }
 
 func (s *Spec) checkColumns() error {
@@ -379,7 +388,7 @@ func (s *Spec) checkColumns() error {
 		if other := seen[plain]; other == c.Name {
 			return FieldErrorf(field+".name", "%q appears twice", c.Name)
 		} else if other != "" {
-			return FieldErrorf(field+".name", "%+q looks like %+q, from which it differs only by joiners", c.Name, other)
+			return alike(field+".name", c.Name, other)
 		}
 		seen[plain] = c.Name
 		if err := c.checkLevels(field); err != nil {
