@@ -143,6 +143,7 @@ var arrows = map[string][]string{
 	"test/command": {},
 	"test/disk":    {},
 	"test/must":    {},
+	"test/pty":     {},
 	"test/lines":   {},
 	"test/rows":    {"internal/dataset", "test/cost"},
 	// A study of every kind: its text, and releases made up for it.

@@ -1,50 +1,17 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/proposal"
 	"covey/internal/sitedata"
 	"covey/internal/study"
+	"covey/test/pty"
 )
-
-// screened returns what a terminal of so many columns gets of a text.
-func screened(t *testing.T, columns int, print func(io.Writer)) string {
-	t.Helper()
-	all, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer all.Close()
-	number, err := unix.IoctlGetInt(int(all.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(all.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(int(all.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer terminal.Close()
-		(&shared.Terminal{Out: terminal}).Print(nil, print)
-	}()
-	got, _ := io.ReadAll(all) // its error is that of a terminal which nobody has open any more
-	return strings.ReplaceAll(string(got), "\r\n", "\n")
-}
 
 // TestAttackNarrowTerminal: what a proposer wrote never goes on at the left edge of a terminal that
 // is narrower than 80 columns, be it a sentence, a warning or a cell of a table.
@@ -58,7 +25,7 @@ func TestAttackNarrowTerminal(t *testing.T) {
 		figures := &sitedata.Figures{Columns: []sitedata.ColumnFigure{{Name: long, Scale: 1, Measure: fake, Range: []float64{0, 1}, Warnings: []string{long}}}}
 		for _, of := range []*sitedata.Figures{nil, figures} {
 			d := agent.StudyDetail{StudyView: agent.StudyView{Name: long, State: "pending"}, Dataset: long, Plan: plan, Figures: of, Warnings: []string{long}}
-			screen := screened(t, columns, func(w io.Writer) { printStudy(w, d) })
+			screen := pty.Screen(t, columns, func(w io.Writer) { (&shared.Terminal{Out: w}).Print(nil, func(w io.Writer) { printStudy(w, d) }) })
 			if !strings.Contains(strings.Join(strings.Fields(screen), ""), strings.ReplaceAll(long, " ", "")) {
 				t.Fatalf("the name is not shown in full:\n%s", screen)
 			}

@@ -29,9 +29,7 @@ func table(w io.Writer, rows func(line func(format string, args ...any))) {
 	tw := tabwriter.NewWriter(shared.Unfilled(&out), 0, 8, 2, ' ', 0)
 	rows(func(format string, args ...any) { fmt.Fprintln(tw, shared.Cells(fmt.Sprintf(format, args...))) })
 	tw.Flush()
-	for line := range strings.Lines(out.String()) {
-		fmt.Fprintln(w, shared.OnScreen(w, strings.TrimSuffix(line, "\n"), "      "))
-	}
+	shared.Lines(w, out.String(), "      ")
 }
 
 // printFindings has what to do in a line of its own: after the result it would be beyond a

@@ -252,7 +252,8 @@ func (c *showCmd) proposal(t *terminal, client *analyst.Client, id proposal.Dige
 }
 
 func (v view) print(out io.Writer) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var text strings.Builder // a study's name is its proposer's words
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "study\t%s\ndigest\t%s\nproposed\tby %s", word(v.Name), v.Digest, v.by())
 	if !v.Proposed.IsZero() {
 		fmt.Fprintf(w, ", %s", v.Proposed.UTC().Format(time.RFC3339))
@@ -279,6 +280,7 @@ func (v view) print(out io.Writer) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", word(s.Site), s.decision(), awaited, s.fault())
 	}
 	w.Flush()
+	cli.Lines(out, text.String(), "      ")
 }
 
 type watchCmd struct{ ref }

@@ -170,7 +170,8 @@ func (c *showCmd) Run(s *terminal) error {
 }
 
 func printView(out io.Writer, v outline.View) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var text strings.Builder // a study's name is its proposer's words
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "study\t%s\ndigest\t%s\nstatus\t%s\n", frame.Printable(v.Name), v.Digest, describe(v))
 	if v.Proposer != "" {
 		fmt.Fprintf(w, "proposed by\t%s, an analyst, who signed this digest\n", frame.Word(v.Proposer))
@@ -198,7 +199,8 @@ func printView(out io.Writer, v outline.View) error {
 		}
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Name, s.Units, link, decisionText(s.Verdict, s.Code))
 	}
-	return w.Flush()
+	w.Flush()
+	return shared.Lines(out, text.String(), "      ")
 }
 
 type watchCmd struct {

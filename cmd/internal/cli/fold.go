@@ -59,6 +59,16 @@ func OnScreen(w io.Writer, line, indent string) string {
 	return line
 }
 
+// Lines writes text that may hold another party's words, each of its lines as OnScreen returns it.
+func Lines(w io.Writer, text, indent string) error {
+	for line := range strings.Lines(text) {
+		if _, err := io.WriteString(w, OnScreen(w, strings.TrimSuffix(line, "\n"), indent)+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Cells returns a line for a [text/tabwriter.Writer] that writes to [Unfilled]: a character that
 // takes two columns, as Chinese does, counts as two there.
 func Cells(line string) string {

@@ -1,0 +1,2 @@
+// Package pty gives tests a terminal to write to.
+package pty
