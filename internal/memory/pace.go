@@ -16,13 +16,14 @@ const (
 )
 
 // Pace keeps the process's memory near what is in use: after each collection it limits what the
-// runtime may hold to what was found in use, a share of it and slack, besides stacks and the
-// runtime's own. What is above is collected, and spans that nothing uses go back to the system
-// before others are taken. A limit that the process began with, such as GOMEMLIMIT, stays the most.
+// runtime may hold to what was found in use, a share of it and slack, besides what a collection
+// cannot give back: stacks, the runtime's own, and the gaps between objects in use. What is above
+// is collected, and spans that nothing uses go back to the system before others are taken. A limit
+// that the process began with, such as GOMEMLIMIT, stays the most.
 //
-// It cannot thrash. The limit follows what is in use: slack at least is made between two
-// collections, however much is in use. While it grows, a collection is due each time that it grew
-// by slack or a share, which is as seldom as its logarithm.
+// It cannot thrash. The limit follows what is in use, and the runtime counts the gaps against it,
+// as limitNow does: about a share and slack are made between two collections, however much is in
+// use and however it is scattered.
 func Pace() {
 	pacing.Do(func() {
 		most := debug.SetMemoryLimit(-1)
@@ -38,12 +39,13 @@ func collected(f func()) {
 	f()
 }
 
-// limitNow returns the limit by what the last collection found.
+// limitNow returns the limit by what the last collection found. The rest is what the runtime counts
+// against a limit besides objects.
 func limitNow() int64 {
 	s := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/total:bytes"},
-		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
-		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
 	}
 	metrics.Read(s)
 	rest := s[1].Value.Uint64()

@@ -3,6 +3,7 @@ package memory
 import (
 	"math"
 	"runtime"
+	"runtime/debug"
 	"testing"
 )
 
@@ -55,4 +56,37 @@ func TestCollected(t *testing.T) {
 	if !until(low) {
 		t.Errorf("the limit stays above %d bytes that are not in use any more", much)
 	}
+}
+
+var made any
+
+// TestLimitLeavesRoom: half of slack is made without a collection where gaps between the objects in
+// use take as much as these, and ten times slack.
+func TestLimitLeavesRoom(t *testing.T) {
+	type object [64]byte
+	keep := make([]*object, 20*slack/len(object{}))
+	for i := range keep {
+		keep[i] = new(object)
+	}
+	for i := 0; i < len(keep); i += 2 {
+		keep[i] = nil
+	}
+	runtime.GC()
+	runtime.GC() // what the first found is free now
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limitNow()))
+	unasked := func() uint32 {
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return s.NumGC - s.NumForcedGC
+	}
+	before := unasked()
+	const size = 64 << 10
+	for range slack / 2 / size {
+		made = new([size]byte)
+	}
+	runtime.GC() // after one that is under way
+	if n := unasked() - before; n != 0 {
+		t.Errorf("%d collections, want none", n)
+	}
+	runtime.KeepAlive(keep)
 }
