@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"covey/internal/name"
 	"covey/internal/result"
 	"covey/internal/worth"
 )
@@ -43,14 +44,14 @@ func WriteCSV(w io.Writer, r *result.Result, of ...*worth.Report) error {
 		privacy, named = []string{number(r.Epsilon), number(r.Delta), r.Adjacency}, csvPrivacy
 	}
 	names := make([]string, len(r.Columns))
-	for i, name := range r.Columns {
-		names[i] = plain(name)
+	for i, column := range r.Columns {
+		names[i] = name.Cell(column)
 	}
 	var bounds []string
 	if len(of) > 0 {
 		bounds = slices.Clone(csvWorth)
-		for _, name := range names {
-			bounds = append(bounds, name+" low", name+" high")
+		for _, column := range names {
+			bounds = append(bounds, column+" low", column+" high")
 		}
 	}
 	var mark, simulated []string

@@ -8,13 +8,13 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"covey/internal/name"
 	"covey/internal/picture"
 	"covey/internal/result"
 	"covey/internal/study"
@@ -138,7 +138,7 @@ func WritePictures(w io.Writer, r *result.Result) error {
 		for g, counts := range p.Counts {
 			group := ""
 			if g < len(p.Groups) {
-				group = plain(p.Groups[g])
+				group = name.Cell(p.Groups[g])
 			}
 			for i, count := range counts {
 				x, y := i/study.PictureBins, i%study.PictureBins
@@ -161,17 +161,4 @@ func WritePictures(w io.Writer, r *result.Result) error {
 		}
 	}
 	return c.WriteAll(lines)
-}
-
-// plain keeps a spreadsheet from reading a name, or what it takes for a cell of its own, as a
-// formula: where commas are in numbers, a semicolon is what parts cells. Some also read the wide
-// signs of East Asian keyboards as the beginning of one.
-func plain(s string) string {
-	cells := strings.Split(s, ";")
-	for i, cell := range cells {
-		if strings.IndexAny(cell, "=+-@\t\r＝＋－＠") == 0 {
-			cells[i] = "'" + cell
-		}
-	}
-	return strings.Join(cells, ";")
 }

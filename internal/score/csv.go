@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"covey/internal/name"
 )
 
 // csvSink writes RFC 4180 after a first line of words, which begins with #.
@@ -93,23 +95,15 @@ func appendShortest(out []byte, v float64) []byte {
 	return append(out, digits[whole:n]...)
 }
 
-// quoted is a unit's name as a field. A spreadsheet would take one that begins as a formula does
-// for one: it gets an apostrophe before it. So does what follows a semicolon, which parts cells
-// where commas are in numbers.
-func quoted(name string) string {
-	cells := strings.Split(name, ";")
-	for i, cell := range cells {
-		if strings.IndexAny(cell, "=+-@\t\r'＝＋－＠") == 0 { // the wide signs are of East Asian keyboards
-			cells[i] = "'" + cell
-		}
-	}
-	name = strings.Join(cells, ";")
-	if !strings.ContainsAny(name, "\",\r\n# \t") {
-		return name
+// quoted is a unit's name as a field.
+func quoted(unit string) string {
+	unit = name.Cell(unit)
+	if !strings.ContainsAny(unit, "\",\r\n# \t") {
+		return unit
 	}
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	w.Write([]string{name})
+	w.Write([]string{unit})
 	w.Flush()
 	text := strings.TrimSuffix(b.String(), "\n")
 	if !strings.HasPrefix(text, `"`) { // a # is where readers that skip comments would cut
