@@ -98,13 +98,14 @@ func (d *Dashboard) Handler() http.Handler {
 		private[v.Role].ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A slow reader holds a connection no longer than this, whatever it asks for; events set
+		// their own.
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30 * time.Second))
 		secure(w.Header(), r.TLS != nil)
 		if !d.hosts[hostname(r.Host)] {
 			http.Error(w, "this name is not configured: `dashboard.hosts` in coordinator.toml lists the names that the page is reached by", http.StatusMisdirectedRequest)
 			return
 		}
-		// A slow reader holds a connection no longer than this; events set their own.
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30 * time.Second))
 		mux.ServeHTTP(w, r)
 	})
 }

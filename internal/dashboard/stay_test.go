@@ -140,6 +140,34 @@ func TestSlowDownload(t *testing.T) {
 	}
 }
 
+// TestUnreadAnswers: a caller that asks and never reads holds no connection for good, whatever name
+// it asks for: it might hold all that there are.
+func TestUnreadAnswers(t *testing.T) {
+	for _, host := range []string{"localhost", "elsewhere.example"} {
+		synctest.Test(t, func(t *testing.T) {
+			d, _, _ := newTest(t)
+			l := &pipes{make(chan net.Conn), make(chan struct{})}
+			server := &http.Server{Handler: d.Handler()}
+			ended := make(chan struct{})
+			go func() { defer close(ended); server.Serve(l) }()
+			here, there := net.Pipe()
+			l.conns <- there
+			if _, err := fmt.Fprintf(here, "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", host); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			here.SetWriteDeadline(time.Now().Add(time.Second))
+			if _, err := here.Write([]byte("GET / HTTP/1.1\r\n")); err != io.ErrClosedPipe {
+				t.Errorf("%s: a connection whose answers nobody reads is still there: %v", host, err)
+			}
+			here.Close()
+			d.Close()
+			server.Close()
+			<-ended
+		})
+	}
+}
+
 // slow reads so many bytes a second.
 type slow struct {
 	io.Reader
