@@ -185,6 +185,9 @@ func (c *serveCmd) Run(s *terminal) error {
 	log := shared.NewLogger(s.Err, c.Log, level)
 	memory.Keep().Log(log) // before the keys are read
 	go memory.GiveBack(s.Ctx)
+	if mode, others := pki.OpenToOthers(s.dir); others {
+		log.Warn("other users of this machine may change the data folder, and so keys, settings and the log: chmod o-w it", "folder", s.dir, "mode", fmt.Sprintf("%04o", mode))
+	}
 	n, err := node.Open(s.dir, node.Options{Logger: log, Control: true, HandOver: true, Dashboard: board})
 	if err != nil {
 		return notOwned(c.inUse(err, filepath.Join(s.dir, node.ConfigFile)), s.dir)

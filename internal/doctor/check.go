@@ -30,6 +30,7 @@ func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...
 	out := Local(c)
 	add := func(code Code, check, detail string, err error) { out = append(out, found(code, check, detail, err)) }
 	add(CheckFolder, "the agent's folder", c.DataDir()+" can be written", writable(c))
+	out = append(out, open(c)...)
 	site, err := pki.LoadHolder(pki.RoleSite, c.DataDir())
 	if err != nil {
 		add(CheckKeys, "keys", "", err)
