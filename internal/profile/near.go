@@ -12,12 +12,23 @@ import (
 // mostNear is how many names of a header are proposed for a column that is missing.
 const mostNear = 3
 
-// near returns near names of the header, none where these may be a row's values.
+// mostCompared bounds the pairs of names that are compared, a few seconds' worth: a study may have
+// as many columns that the header lacks as a header may have, and all pairs of them took days.
+const mostCompared = 1 << 20
+
+// near returns near names of the header, none where these may be a row's values. For a column that
+// the header lacks, one of very many, none is looked for.
 func (s *sight) near(name string) []string {
 	if s.values {
 		return nil
 	}
-	return near(name, s.header)
+	names, ok := s.likely[name]
+	if !ok && (s.compared < mostCompared || name == s.r.Unit) {
+		s.compared += len(s.header)
+		names = near(name, s.header)
+		s.likely[name] = names
+	}
+	return names
 }
 
 // near returns the names of a header that may be meant by a column's name, the nearest first: those

@@ -147,6 +147,8 @@ type sight struct {
 	dateless []func(string, bool) bool // of columns of dates
 	absent   []string                  // columns of the study that the header lacks
 	meant    map[string]int            // columns taken for absent ones
+	likely   map[string][]string       // near names of absent ones
+	compared int                       // pairs of names
 	whose    []string                  // columns that may be the unit, where that is absent
 
 	at, of    int
@@ -176,7 +178,7 @@ func (s *sight) Header(names []string, unit int) {
 		v, reason := s.cell(name)
 		return reason == "" && !math.IsNaN(v)
 	})
-	s.broken, s.meant = map[string]*tally{}, map[string]int{}
+	s.broken, s.meant, s.likely = map[string]*tally{}, map[string]int{}, map[string][]string{}
 	s.columns, s.from, s.label = make([]*column, len(names)), make([]dataset.From, len(names)), make([]string, len(names))
 	s.reads, s.numbers = make([]*dataset.Reading, len(names)), make([]func(float64) float64, len(names))
 	s.dateless = make([]func(string, bool) bool, len(names))
