@@ -175,10 +175,10 @@ func (d *Dashboard) weighed(digest proposal.Digest, r *result.Result) *worth.Rep
 func newResultModel(r *result.Result, of *worth.Report) *resultModel {
 	r = of.Shown(r)
 	m := &resultModel{Output: r.Output, Method: r.Method, More: max(0, len(r.Components)-mostShown)}
-	out := map[int]bool{} // coordinates that are left out
+	out := map[string]bool{} // columns that are left out
 	for _, l := range r.LeftOut {
 		m.Left = append(m.Left, frame.Word(l.Column)+" ("+l.Words()+")")
-		out[slices.Index(r.Columns, l.Column)] = true
+		out[l.Column] = true
 	}
 	if of != nil {
 		v := of.Verdict(r)
@@ -204,7 +204,7 @@ func newResultModel(r *result.Result, of *worth.Report) *resultModel {
 		}
 		order := make([]int, 0, len(c))
 		for j := range c {
-			if !out[j] {
+			if !out[r.Columns[j]] {
 				order = append(order, j)
 			}
 		}

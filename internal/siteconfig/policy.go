@@ -288,8 +288,12 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	}
 	if columns != nil {
 		var strange []string
+		listed := map[string]bool{} // the proposer chooses how many columns are looked up
+		for _, name := range columns {
+			listed[name] = true
+		}
 		for _, c := range s.Columns {
-			if !slices.Contains(columns, c.Name) {
+			if !listed[c.Name] {
 				strange = append(strange, c.Name)
 			}
 		}
