@@ -372,8 +372,8 @@ func (s *sight) wanted(name string) *want {
 	if s.spec == nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.spec.Columns, func(c proposal.Column) bool { return c.Name == name })
-	if i < 0 {
+	i, ok := s.asked[name]
+	if !ok {
 		return nil
 	}
 	c := s.spec.Columns[i]

@@ -36,3 +36,19 @@ func TestNearOfMany(t *testing.T) {
 		t.Errorf("%d columns are missing, for %d of them names are proposed, for the unit: %t", absent, named, unit)
 	}
 }
+
+// TestManyColumns: as many columns as a study may have are each found among the study's at once; a
+// walk through these for each took half a minute of a processor.
+func TestManyColumns(t *testing.T) {
+	var header []string
+	spec := &proposal.Spec{Missing: proposal.MissingError}
+	for i := range proposal.MaxColumns {
+		header = append(header, fmt.Sprintf("gene_%05d", i))
+		spec.Columns = append(spec.Columns, proposal.Column{Name: header[i], Offset: float64(i), Scale: 1})
+	}
+	row := strings.Repeat("1,", len(header)-1) + "1\n"
+	r := profiled(t, strings.Join(header, ",")+"\n"+row+row, "", spec)
+	if len(r.Faults) > 0 || len(r.Columns) != len(header) || r.Columns[len(header)-1].Name != header[len(header)-1] {
+		t.Errorf("%d columns, %d faults", len(r.Columns), len(r.Faults))
+	}
+}

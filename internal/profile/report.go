@@ -128,6 +128,7 @@ func textual(s dataset.Source) bool {
 type sight struct {
 	r        *Report
 	spec     *proposal.Spec
+	asked    map[string]int    // places of the study's columns
 	readings []dataset.Reading // of the study's columns
 	mapping  dataset.Mapping
 	random   *rand.Rand
@@ -198,7 +199,9 @@ func (s *sight) Header(names []string, unit int) {
 			}
 		}
 	} else {
-		for _, c := range s.spec.Columns {
+		s.asked = map[string]int{}
+		for i, c := range s.spec.Columns {
+			s.asked[c.Name] = i
 			j, ok := at[s.mapping.Source(c.Name)]
 			if !ok {
 				s.absent = append(s.absent, c.Name)
