@@ -1,66 +1,52 @@
 package dashboard
 
 import (
-	"io"
-	"net/http"
-	"strings"
-	"syscall"
+	"fmt"
+	"slices"
 	"testing"
-	"time"
 
 	"covey/internal/outline"
 	"covey/internal/proposal"
 	"covey/internal/round"
+	"covey/internal/study"
 )
 
-// unstoried is a source that returns no study as a whole.
-type unstoried struct {
-	*told
-	t *testing.T
-}
-
-func (s unstoried) Story(proposal.Digest) (outline.Story, bool) {
-	s.t.Error("a list asks for a whole study")
-	return outline.Story{}, false
-}
-
-// TestManyStudies: the list of 1,120 studies and the metrics ask for no study as a whole; with -v
-// what each took.
-func TestManyStudies(t *testing.T) {
-	d, s, now := newTold(t, proposal.DropoutWait)
-	one := s.story.View
-	one.Sites = make([]outline.SiteView, 5)
-	one.Status = round.StatusProposed
-	for i := range 1120 - len(s.overview.Studies) {
-		v := one
-		v.Digest[0], v.Digest[1] = byte(i), byte(i>>8)
-		if v.Digest[2]++; i > 120 {
-			v.Status = round.StatusCompleted
-		}
-		s.overview.Studies = append(s.overview.Studies, v)
+// TestManySites: a study's page of the most sites that there can be, all awaited, and each but the
+// first in every sum. Sites are looked up: a walk through them for each took seconds a page.
+func TestManySites(t *testing.T) {
+	const queries = 50
+	var o outline.Overview
+	s := outline.Story{Plan: &study.Plan{}}
+	s.Status = round.StatusRunning
+	for i := range proposal.MaxSites {
+		name := fmt.Sprintf("site-%d", i)
+		s.Plan.Proposal.Roster = append(s.Plan.Proposal.Roster, proposal.Member{Name: name})
+		s.Sites, s.Waiting = append(s.Sites, outline.SiteView{Name: name}), append(s.Waiting, name)
+		o.Sites = append(o.Sites, outline.SiteStatus{Name: name, Connected: i%2 == 0})
 	}
-	d.source = unstoried{s, t}
-	in := logIn(d, goodToken, "/").Cookies()[0].Value
-	for range 2 {
-		for _, path := range []string{"/", "/metrics"} {
-			var before, after syscall.Rusage
-			syscall.Getrusage(syscall.RUSAGE_SELF, &before)
-			r := ask(d, "GET", path, cookie(in))
-			syscall.Getrusage(syscall.RUSAGE_SELF, &after)
-			if r.StatusCode != http.StatusOK {
-				t.Fatal(r.Status)
+	s.Sites[1].Barred, o.Sites[2].Revoked, s.Sites[4].Refused = "revoked", true, study.CodeData
+	for range queries {
+		r := round.View{}
+		for i := range proposal.MaxSites {
+			if i > 0 {
+				r.Survivors = append(r.Survivors, i)
 			}
-			text, err := io.ReadAll(r.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if path == "/" && strings.Count(string(text), "<li class=") < 1120 {
-				t.Error("studies are missing")
-			}
-			t.Logf("%s %v of processor time", path, time.Duration(after.Utime.Nano()-before.Utime.Nano()))
 		}
-		now.mu.Lock()
-		now.at = now.at.Add(rest)
-		now.mu.Unlock()
+		s.Rounds = append(s.Rounds, r)
+	}
+	whole := sight{whole: true}
+	var m studyModel
+	m.approvals(whole, s, o)
+	for i, row := range m.Approvals {
+		if want := queries * max(0, 1-i); row.Missed != want || row.Away {
+			t.Fatalf("site %d: %+v", i, row)
+		}
+	}
+	awaited := waiting(whole, s.View, o)
+	if want := []string{"site-0", "site-1 (another key now)", "site-2 (revoked)", "site-3 (away)", "site-4 (data)"}; !slices.Equal(awaited[:5], want) || len(awaited) != proposal.MaxSites {
+		t.Errorf("%d are awaited: %q", len(awaited), awaited[:5])
+	}
+	if said := missing(s.Rounds[0].Survivors, s.Plan); said != "site-0" {
+		t.Errorf("%q is missing", said)
 	}
 }

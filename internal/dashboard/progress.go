@@ -125,7 +125,7 @@ func (d *Dashboard) table(m *studyModel, s outline.Story) {
 func missing(survivors []int, p *study.Plan) string {
 	var out []string
 	for i, site := range p.Proposal.Roster {
-		if !slices.Contains(survivors, i) {
+		if _, in := slices.BinarySearch(survivors, i); !in { // they ascend
 			out = append(out, site.Name)
 		}
 	}

@@ -337,7 +337,7 @@ func (d *Dashboard) subject(s outline.Story) (sheet.Subject, error) {
 			}
 		}
 		for _, r := range s.Rounds {
-			if slices.Contains(r.Survivors, i) {
+			if _, in := slices.BinarySearch(r.Survivors, i); in {
 				a.In++
 			}
 		}

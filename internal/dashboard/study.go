@@ -122,30 +122,40 @@ func waiting(in sight, v outline.View, o outline.Overview) []string {
 		return v.Waiting
 	}
 	var out []string
-	for _, awaited := range v.Waiting {
-		name := awaited
-		at := slices.IndexFunc(o.Sites, func(site outline.SiteStatus) bool { return site.Name == name })
+	here, of := map[string]outline.SiteStatus{}, map[string]outline.SiteView{} // there may be 10,000
+	for _, site := range o.Sites {
+		here[site.Name] = site
+	}
+	for _, site := range v.Sites {
+		of[site.Name] = site
+	}
+	for _, name := range v.Waiting {
+		now, its := here[name], of[name]
 		switch {
-		case at >= 0 && o.Sites[at].Revoked:
+		case now.Revoked:
 			name += " (revoked)"
-		case barred(v, awaited):
+		case its.Barred != "":
 			name += " (another key now)"
-		case at < 0 || !o.Sites[at].Connected:
+		case !now.Connected:
 			name += " (away)"
 		}
-		if i := slices.IndexFunc(v.Sites, func(site outline.SiteView) bool {
-			return site.Name == awaited && cmp.Or(site.Unsigned, site.Refused) != ""
-		}); i >= 0 {
-			name += " (" + string(cmp.Or(v.Sites[i].Unsigned, v.Sites[i].Refused)) + ")"
+		if why := cmp.Or(its.Unsigned, its.Refused); why != "" {
+			name += " (" + string(why) + ")"
 		}
 		out = append(out, name)
 	}
 	return out
 }
 
-// barred reports whether a site cannot come back to the study.
-func barred(v outline.View, name string) bool {
-	return slices.ContainsFunc(v.Sites, func(site outline.SiteView) bool { return site.Name == name && site.Barred != "" })
+// barred are the sites that cannot come back to the study.
+func barred(v outline.View) map[string]bool {
+	out := map[string]bool{}
+	for _, site := range v.Sites {
+		if site.Barred != "" {
+			out[site.Name] = true
+		}
+	}
+	return out
 }
 
 // sentence says in words where a study stands.
@@ -207,13 +217,16 @@ func (m *studyModel) facts(s outline.Story) {
 }
 
 func (m *studyModel) approvals(in sight, s outline.Story, o outline.Overview) {
-	prints := map[string]string{}
+	prints, waits := map[string]string{}, map[string]bool{}
 	for _, site := range o.Sites {
 		prints[site.Name] = site.Fingerprint
 	}
+	for _, name := range s.Waiting {
+		waits[name] = true
+	}
 	for i, site := range s.Sites {
 		row := approvalRow{Name: site.Name, Units: site.Units, Refused: site.Refused, Joined: !in.whole || prints[site.Name] == pki.Fingerprint([]byte(s.Plan.Proposal.Roster[i].Identity))}
-		row.Away = in.whole && o.Leading && s.Status == round.StatusRunning && !site.Connected && !site.Uploaded && site.Barred == "" && !slices.Contains(s.Waiting, site.Name)
+		row.Away = in.whole && o.Leading && s.Status == round.StatusRunning && !site.Connected && !site.Uploaded && site.Barred == "" && !waits[site.Name]
 		switch site.Verdict {
 		case study.VerdictApproved:
 			row.State = status{"approved", "good", "✓"}
@@ -234,7 +247,7 @@ func (m *studyModel) approvals(in sight, s outline.Story, o outline.Overview) {
 			row.Match = "signed by its key"
 		}
 		for _, r := range s.Rounds {
-			if !slices.Contains(r.Survivors, i) {
+			if _, in := slices.BinarySearch(r.Survivors, i); !in {
 				row.Missed++
 			}
 		}
@@ -283,7 +296,8 @@ func charged(rho float64, v outline.View) float64 {
 }
 
 func studyNotices(s outline.Story) (out []notice) {
-	vain := slices.DeleteFunc(slices.Clone(s.Waiting), func(name string) bool { return !barred(s.View, name) })
+	gone := barred(s.View)
+	vain := slices.DeleteFunc(slices.Clone(s.Waiting), func(name string) bool { return !gone[name] })
 	if len(vain) > 0 {
 		out = append(out, notice{"bad", fmt.Sprintf("%s waits in vain for %s, which is revoked or has another key now and cannot come back to this study. End it, `coordinator study abort %s`, and propose anew.", s.Name, strings.Join(vain, ", "), short(s.Digest))})
 	} else if s.Overdue && len(s.Waiting) > 0 {
