@@ -25,6 +25,8 @@ type table struct {
 	names []string
 	of    []place // of each name
 	n     int
+
+	places map[string]int // of names; nil until one is looked for
 }
 
 // part is one array of a file.
@@ -117,10 +119,16 @@ func (t *table) bad(array string, err error) *dataset.Error {
 func (t *table) Header() []string { return t.names }
 
 func (t *table) find(name string) (place, error) {
-	for i, n := range t.names {
-		if dataset.Trim(n) == name {
-			return t.of[i], nil
+	if t.places == nil {
+		t.places = map[string]int{}
+		for i, n := range t.names {
+			if n = dataset.Trim(n); t.places[n] == 0 {
+				t.places[n] = i + 1 // the first of a name
+			}
 		}
+	}
+	if i := t.places[name]; i > 0 {
+		return t.of[i-1], nil
 	}
 	return place{}, &dataset.Error{Schema: dataset.SchemaColumns, File: t.src.Path(), Column: name, Reason: fmt.Sprintf("none of the %d columns has this name", len(t.names)), Near: dataset.Near(name, t.names)}
 }

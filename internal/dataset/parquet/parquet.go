@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/andybalholm/brotli"
@@ -20,8 +19,9 @@ import (
 // that stand for integers; null is a missing value, and so is NaN. Any encoding will do, and any
 // compression that the library reads right.
 type parquetTable struct {
-	src  *dataset.File
-	file *parquet.File
+	src    *dataset.File
+	file   *parquet.File
+	places map[string]int // of columns by name, -1 where two have it; nil until one is looked for
 
 	most    int64 // bytes that the footer, or the pages of all columns, may take
 	held    int64 // that the pages take
@@ -92,12 +92,22 @@ func (t *parquetTable) Schema() string {
 // find returns a column that can be used: one value a row, at the top.
 func (t *parquetTable) find(name string) (*parquet.Column, error) {
 	all := t.file.Root().Columns()
-	// Names are compared as CSV's are, without the spaces around them.
-	at := slices.IndexFunc(all, func(c *parquet.Column) bool { return dataset.Trim(c.Name()) == name })
-	if at < 0 {
+	if t.places == nil {
+		t.places = map[string]int{}
+		for i, c := range all {
+			// Names are compared as CSV's are, without the spaces around them.
+			name := dataset.Trim(c.Name())
+			if _, twice := t.places[name]; twice {
+				i = -1
+			}
+			t.places[name] = i
+		}
+	}
+	at, ok := t.places[name]
+	if !ok {
 		return nil, &dataset.Error{Schema: dataset.SchemaColumns, File: t.src.Path(), Column: name, Reason: fmt.Sprintf("none of the file's %d columns has this name", len(all)), Near: dataset.Near(name, t.Header())}
 	}
-	if slices.ContainsFunc(all[at+1:], func(c *parquet.Column) bool { return dataset.Trim(c.Name()) == name }) {
+	if at < 0 {
 		return nil, &dataset.Error{Schema: dataset.SchemaColumns, File: t.src.Path(), Column: name, Reason: "two columns of the file have this name"}
 	}
 	c := all[at]
