@@ -28,6 +28,9 @@ type Error struct {
 	// is without it.
 	Remedy string
 
+	// Others are the same fault of other columns: an Error is of the first one of them.
+	Others []*Error
+
 	word   string // what Row counts; empty: lines
 	record bool   // of one record of text, after which others may be read
 }
@@ -46,6 +49,27 @@ const (
 	SchemaColumns Schema = "columns" // the names of its columns
 	SchemaFormat  Schema = "format"  // the file's format, or a column's type
 )
+
+// Unfit are the columns whose type cannot be what is asked of them, in order. Whoever leaves these
+// out, and reads again, does so once, not once a column.
+type Unfit struct{ first *Error }
+
+// Add takes one more.
+func (u *Unfit) Add(e *Error) {
+	if u.first == nil {
+		u.first = e
+		return
+	}
+	u.first.Others = append(u.first.Others, e)
+}
+
+// Or returns the first one's error, with the others, or err if there is none.
+func (u *Unfit) Or(err error) error {
+	if u.first != nil {
+		return u.first
+	}
+	return err
+}
 
 func (e *Error) Error() string {
 	var b strings.Builder

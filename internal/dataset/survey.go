@@ -68,13 +68,21 @@ func Survey(s Source, unit string, o ReadOptions, see Surveyor) error {
 		if !ok || e.Schema != SchemaFormat || seen {
 			return err
 		}
-		// one more column is no numbers
-		at := slices.IndexFunc(q.Columns, func(c Column) bool { return c.Name == e.Column })
-		if at < 0 {
+		// more columns are no numbers
+		reasons := map[string]string{e.Column: e.Reason}
+		for _, other := range e.Others {
+			reasons[other.Column] = other.Reason
+		}
+		found := false
+		for i, c := range q.Columns {
+			if reason, bad := reasons[c.Name]; bad {
+				found, unused[c.Name] = true, true
+				see.Unused(places[i], reason)
+			}
+		}
+		if !found {
 			return err
 		}
-		unused[e.Column] = true
-		see.Unused(places[at], e.Reason)
 	}
 }
 

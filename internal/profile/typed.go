@@ -5,7 +5,6 @@ import (
 	"errors"
 	"hash/maphash"
 	"math"
-	"slices"
 
 	"covey/internal/dataset"
 )
@@ -39,18 +38,28 @@ func (s *sight) typed(source dataset.Source, o dataset.ReadOptions) error {
 			}
 		})
 		e, ok := errors.AsType[*dataset.Error](err)
-		i := -1
+		reasons := map[string]string{}
 		if ok && e.Schema == dataset.SchemaFormat && !shown {
-			i = slices.IndexFunc(q.Columns, func(c dataset.Column) bool { return c.Name == e.Column })
+			for _, e := range append([]*dataset.Error{e}, e.Others...) {
+				reasons[e.Column] = e.Reason
+			}
 		}
-		if i < 0 {
+		left, asked := at[:0:0], q
+		q.Columns, q.Readings = nil, nil
+		for i, c := range asked.Columns {
+			if reason, bad := reasons[c.Name]; bad {
+				s.columns[at[i]].unused = reason
+				continue
+			}
+			left, q.Columns, q.Readings = append(left, at[i]), append(q.Columns, c), append(q.Readings, asked.Readings[i])
+		}
+		if len(left) == len(at) {
 			if err != nil && s.r.Rows > 0 {
 				return err
 			}
 			break
 		}
-		s.columns[at[i]].unused = e.Reason
-		at, q.Columns, q.Readings = slices.Delete(at, i, i+1), slices.Delete(q.Columns, i, i+1), slices.Delete(q.Readings, i, i+1)
+		at = left
 	}
 	for _, j := range at {
 		s.columns[j].fits = true

@@ -137,23 +137,33 @@ func (t *table) find(name string) (place, error) {
 func (t *table) Rows(b dataset.Builder) error {
 	s := &scan{table: t, most: t.n, shared: map[*part]*feed{}}
 	defer s.close()
+	var bad dataset.Unfit
 	for j, c := range b.Columns() {
+		at, err := t.find(c.Name)
+		if err != nil {
+			return bad.Or(err)
+		}
+		reason, text := "", at.part.dtype.text()
+		switch {
+		case text && !b.Texts(j) && at.part.dtype.kind == 'b':
+			reason = `its dtype is boolean and no number: let the study read it as "boolean", or convert it with a.astype(float)`
+		case text && !b.Texts(j):
+			reason = "its dtype is text and no number"
+		case !text && b.Reading(j).As == dataset.Days:
+			reason = "its dtype is a number; a date must be text"
+		}
+		if reason != "" {
+			bad.Add(&dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: reason})
+			continue
+		}
 		v, err := s.view(c.Name)
 		if err != nil {
-			return err
-		}
-		text := v.part.dtype.text()
-		switch {
-		case text && !b.Texts(j):
-			reason := "its dtype is text and no number"
-			if v.part.dtype.kind == 'b' {
-				reason = `its dtype is boolean and no number: let the study read it as "boolean", or convert it with a.astype(float)`
-			}
-			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: reason}
-		case !text && b.Reading(j).As == dataset.Days:
-			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: "its dtype is a number; a date must be text"}
+			return bad.Or(err)
 		}
 		s.columns = append(s.columns, v)
+	}
+	if err := bad.Or(nil); err != nil {
+		return err
 	}
 	if b.Unit() != "" {
 		var err error

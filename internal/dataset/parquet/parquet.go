@@ -127,15 +127,24 @@ func (t *parquetTable) Rows(b dataset.Builder) error {
 
 func (t *parquetTable) read(b dataset.Builder) error {
 	var columns []*parquet.Column
+	var bad dataset.Unfit
 	for j, c := range b.Columns() {
 		at, err := t.find(c.Name)
+		if e, ok := errors.AsType[*dataset.Error](err); ok && e.Schema == dataset.SchemaFormat {
+			bad.Add(e)
+			continue
+		}
 		if err != nil {
-			return err
+			return bad.Or(err)
 		}
 		if reason := unfit(at.Type(), b.Reading(j), b.Texts(j)); reason != "" {
-			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: reason}
+			bad.Add(&dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: reason})
+			continue
 		}
 		columns = append(columns, at)
+	}
+	if err := bad.Or(nil); err != nil {
+		return err
 	}
 	var who *parquet.Column
 	if b.Unit() != "" {

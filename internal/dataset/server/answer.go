@@ -62,13 +62,17 @@ func (a *Answer) Value(v []byte) {
 // returns why column j cannot be what is at i; "" is that it can.
 func (a *Answer) Places(b dataset.Builder, fits func(j, i int) string) (at []int, who int, err error) {
 	at, who = make([]int, len(b.Columns())), -1
+	var bad dataset.Unfit
 	for j, c := range b.Columns() {
 		if at[j], err = a.find(c.Name); err != nil {
-			return nil, 0, err
+			return nil, 0, bad.Or(err)
 		}
 		if why := fits(j, at[j]); why != "" {
-			return nil, 0, &dataset.Error{Schema: dataset.SchemaFormat, File: a.query.Name(), Column: c.Name, Reason: why}
+			bad.Add(&dataset.Error{Schema: dataset.SchemaFormat, File: a.query.Name(), Column: c.Name, Reason: why})
 		}
+	}
+	if err := bad.Or(nil); err != nil {
+		return nil, 0, err
 	}
 	if b.Unit() != "" {
 		who, err = a.find(b.Unit())
