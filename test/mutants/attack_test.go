@@ -36,7 +36,7 @@ func init() {
 			{"internal/terms/privacy.go", "if n := indicators(s.Columns); n > 0 {", "if n := indicators(s.Columns); n > 1000 {"},
 		}, in("terms", "TestIndicatorsAreSaid"), killer{}},
 		{"attack: csv: a column's name is a formula", 0, []edit{
-			{"internal/report/csv.go", "names[i] = plain(name)", "names[i] = name"},
+			{"internal/report/csv.go", "names[i] = name.Cell(column)", "names[i] = name.Plain(column)"},
 		}, in("report", "TestCSVHasNoFormula"), killer{}},
 		{"attack: picture: a trial's drawing looks real", 0, []edit{
 			{"internal/picture/biplot.go", "if r.Simulated {", "if false {"},

@@ -55,7 +55,7 @@ func init() {
 			{"internal/picture/biplot.go", "p.Sigma *= math.Sqrt(float64(len(p.Counts)))", "_ = p"},
 		}, in("picture", "TestWords"), killer{}},
 		{"drawing: a group's name is a formula", 0, []edit{
-			{"internal/report/picture.go", "group = plain(p.Groups[g])", "group = p.Groups[g]"},
+			{"internal/report/picture.go", "group = name.Cell(p.Groups[g])", "group = name.Plain(p.Groups[g])"},
 		}, in("report", "TestPictureData"), killer{}},
 		{"drawing: names are elements", 0, []edit{
 			{"internal/picture/scene.go", "_ = xml.EscapeText(b, []byte(s))", "_, _ = xml.EscapeText, io.Discard; b.WriteString(s)"},

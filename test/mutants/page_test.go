@@ -33,7 +33,7 @@ func init() {
 			{result, "known.Note(), known.Separated, known.Loadings", "known.Note(), true, known.Loadings"},
 		}, in("dashboard", "TestUntrustworthyDoesNotLookGood"), killer{}},
 		{"page: a column that is left out has a bar", 0, []edit{
-			{result, "if !out[j] {", "if j >= 0 {"},
+			{result, "if !out[r.Columns[j]] {", "if j >= 0 {"},
 		}, in("dashboard", "TestLeftOutColumnsHaveNoBar"), killer{}},
 		{"page: a follower that hears nothing is not stale", 0, []edit{
 			{model, "now.Sub(c.Heard) > mostSilent", "now.Sub(c.Heard) > 1000*mostSilent"},

@@ -33,7 +33,7 @@ func init() {
 			{"internal/score/table.go", "if len(absent) > 0 && absent[0] == i {", "if false {"},
 		}, in("score", "TestRowsLeftOut"), killer{}},
 		{"score: a unit's name is a formula", 0, []edit{
-			{"internal/score/csv.go", "cells[i] = \"'\" + cell", "cells[i] = \"\" + cell"},
+			{"internal/name/cell.go", "cells[i] = \"'\" + cell", "cells[i] = \"\" + cell"},
 		}, in("score", "TestRowsLeftOut"), killer{}},
 		{"score: a stream's dropped rows are counted from the file's first", 0, []edit{
 			{"internal/dataset/tally.go", "t.rows-t.first)\n	t.dropped++", "t.rows)\n	t.dropped++"},
