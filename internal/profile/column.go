@@ -50,7 +50,7 @@ type column struct {
 	values, missing int       // numbers, and cells without one
 	gap             int       // where the first of missing is
 	unread          tally     // texts that the study does not read
-	dates           []string  // forms of dates that all texts fit so far, of a column that is read as days
+	dates           dates     // how texts have dates, of a column that is read as days
 	endless         tally     // dates of dataset.NoDate
 	whole           int       // numbers without a fraction
 	kinds           map[string]*tally

@@ -194,24 +194,8 @@ func (c *column) unreadable(r *Report, name string, reading dataset.Reading, for
 		if form != "" {
 			what = fmt.Sprintf("not a date of the form %s, which agent.toml has: taken as missing", form)
 		}
-		r.Faults = append(r.Faults, Fault{Column: name, What: what, Count: t.count, First: t.first, Do: c.datesRemedy()})
+		r.Faults = append(r.Faults, Fault{Column: name, What: what, Count: t.count, First: t.first, Do: c.dates.remedy(placed(r.Lines))})
 	}
-}
-
-// datesRemedy is what to do where a column's dates are not read. Forms that differ in which of two
-// numbers is the day are never chosen from.
-func (c *column) datesRemedy() string {
-	switch len(c.dates) {
-	case 0:
-		return "no form of dates fits all of the column's texts: write them as 2024-05-31 in the export"
-	case 1:
-		return fmt.Sprintf("dates = %q of the column, which all of its texts fit", c.dates[0])
-	}
-	var forms []string
-	for _, f := range c.dates {
-		forms = append(forms, quote(f))
-	}
-	return "dates = of the column, with " + strings.Join(forms, " or ") + ": all of its texts fit both, so ask the person who exports them which number is the day"
 }
 
 // judge reports on one column.
@@ -409,8 +393,8 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []st
 		s.inUnit(j, c, wanted, &l)
 	}
 	s.headed(j, wanted, p)
-	if wanted != nil && wanted.reading.As == dataset.Days && c.unread.count > 0 {
-		l.dated(name, c.dates, p)
+	if wanted != nil && wanted.reading.As == dataset.Days && c.unread.count > 0 && !c.dates.agree() {
+		l.dated(name, c.dates.forms(), p)
 	}
 	if n := c.endless.count; n > 0 && n < c.texts() && (wanted == nil || wanted.reading.As == dataset.Days) {
 		s.look(name, AboutCode, fmt.Sprintf("%s, the first at %s %d: does it stand for a missing value? missing_values holds in every column", plural(n, "date is "+dataset.NoDate, "dates are "+dataset.NoDate), placed(s.r.Lines), c.endless.first))
@@ -469,17 +453,6 @@ type proposedLine struct {
 	from  dataset.From
 	why   string // when it is right
 	meant bool   // there is something to propose
-}
-
-// dated proposes the form that all of a column's dates have, unless two forms fit.
-func (l *proposedLine) dated(name string, forms []string, p *paste) {
-	switch len(forms) {
-	case 0:
-	case 1:
-		l.from.Dates, l.why, l.meant = forms[0], "if all of the column's dates are written so", true
-	default:
-		p.notes = append(p.notes, fmt.Sprintf("# dates of %s: say which number is the day: %s", key(name), strings.Join(forms, " or ")))
-	}
 }
 
 // renamed proposes the study's texts for those of the column.

@@ -31,7 +31,12 @@ func (s *sight) levelOf(text string) string {
 
 // doubts are the codes that may stand for a missing value in column j.
 func (s *sight) doubts(j int) []doubt {
-	return slices.DeleteFunc(s.columns[j].doubts(), func(d doubt) bool { return s.isLevel(j, codeText(d.code)) })
+	c := s.columns[j]
+	found := c.doubts()
+	if kind, _ := c.kind(); kind == isDate {
+		found = c.noDates()
+	}
+	return slices.DeleteFunc(found, func(d doubt) bool { return s.isLevel(j, codeText(d.code)) })
 }
 
 // unexplained counts the numbers of column j outside the study's range that may not stand for a

@@ -224,7 +224,7 @@ func (s *sight) Header(names []string, unit int) {
 				s.reads[j] = &w.reading
 				c.from.Multiply, c.from.Add = 0, 0 // which change nothing there
 				if w.reading.As == dataset.Days {
-					c.dates, s.dateless[j] = dataset.DateForms, s.mapping.Dateless(s.label[j])
+					s.dateless[j] = s.mapping.Dateless(s.label[j])
 				}
 			}
 		}

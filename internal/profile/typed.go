@@ -105,7 +105,7 @@ func (s *sight) texted(j int, field, reason string, named bool) {
 	}
 	v := r.Of(field)
 	if r.As == dataset.Days && !named {
-		v = c.dated(v, field, s.form(j))
+		v = c.dates.read(v, field, s.form(j), s.at)
 	}
 	if math.IsNaN(v) || len(r.Levels) > 0 && int(v) == len(r.Levels) {
 		c.unread.add(s.at)
@@ -117,18 +117,3 @@ func (s *sight) texted(j int, field, reason string, named bool) {
 
 // form is that of a column's dates in text which agent.toml says; empty: YYYY-MM-DD.
 func (s *sight) form(j int) string { return cmp.Or(s.from[j].Dates, s.mapping.Dates) }
-
-// dated takes a text of a column of dates, whose value is v when read as YYYY-MM-DD, and returns
-// its value when read in the form that agent.toml has; NaN is no date.
-func (c *column) dated(v float64, field, form string) float64 {
-	fits := make([]string, 0, len(c.dates))
-	for _, f := range c.dates {
-		if !math.IsNaN(dataset.DateOf(f, field)) {
-			fits = append(fits, f)
-		}
-	}
-	if c.dates = fits; form != "" {
-		return dataset.DateOf(form, field)
-	}
-	return v
-}
