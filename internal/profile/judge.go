@@ -74,6 +74,7 @@ func (s *sight) report(said dataset.Mapping) {
 		}
 		s.judge(j, c, paste)
 	}
+	s.numberless.report(s.look)
 	if len(s.unchecked) > 0 {
 		s.look("", AboutMeasure, "units of measurement are not checked against values, since the study gives no range: "+strings.Join(s.unchecked, ", "))
 	}
@@ -171,12 +172,8 @@ func (s *sight) unasked() {
 			names = append(names, quote(h))
 		}
 	}
-	const most = 20
-	if n := len(names) - most; n > 0 {
-		names = append(names[:most], fmt.Sprintf("and %d more", n))
-	}
 	if len(names) > 0 {
-		s.look("", AboutNames, "the study does not ask for these columns of the file: "+strings.Join(names, ", "))
+		s.look("", AboutNames, "the study does not ask for these columns of the file: "+some(names))
 	}
 }
 
@@ -210,6 +207,8 @@ func (s *sight) judge(j int, c *column, p *paste) {
 	if c.unused != "" && !c.fits {
 		if wanted != nil {
 			s.r.Faults = append(s.r.Faults, Fault{Column: name, What: c.unused, Count: 1})
+		} else {
+			s.numberless.add(c.unused, key(name))
 		}
 		return
 	}

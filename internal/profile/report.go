@@ -61,6 +61,7 @@ const (
 	AboutMeasure   = "measure" // units that no values were held against
 	AboutSame      = "same"    // rows that are one row
 	AboutMark      = "mark"    // a decimal mark that may be one between thousands
+	AboutType      = "type"    // columns of which no number can be read
 )
 
 // Remark is one sentence, about a column if it names one.
@@ -152,19 +153,20 @@ type sight struct {
 	compared int                       // pairs of names
 	whose    []string                  // columns that may be the unit, where that is absent
 
-	at, of    int
-	unnamed   string       // what may help where the header lacks a column
-	units     map[int]bool // that were seen, where there is a unit column
-	kin       kin
-	again     again
-	nobody    tally
-	broken    map[string]*tally
-	reasons   []string
-	unchecked []string // columns whose unit no values were held against
-	footers   int      // records at the end that look like no rows
-	footer    bool     // the last one does
-	blank     int      // how many of them have no value in any field
-	held      bool     // the record under way has one
+	at, of     int
+	unnamed    string       // what may help where the header lacks a column
+	units      map[int]bool // that were seen, where there is a unit column
+	kin        kin
+	again      again
+	nobody     tally
+	broken     map[string]*tally
+	reasons    []string
+	numberless numberless
+	unchecked  []string // columns whose unit no values were held against
+	footers    int      // records at the end that look like no rows
+	footer     bool     // the last one does
+	blank      int      // how many of them have no value in any field
+	held       bool     // the record under way has one
 
 	plainly [len(codes)][]int // columns that have a code as a value like others
 }
