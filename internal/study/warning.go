@@ -45,8 +45,9 @@ func (p *Plan) Warnings() []string {
 	if coarse := p.pictureWarning(); coarse != "" {
 		w = append(w, coarse)
 	}
-	if float64(p.N)*p.Proposal.Spec.Delta > 0.1 {
-		w = append(w, fmt.Sprintf("delta = %.2g is not small against 1/n = %.2g", p.Proposal.Spec.Delta, 1/float64(p.N)))
+	if picked := float64(p.N) * p.Proposal.Spec.Delta; picked > 0.1 {
+		// To publish a unit picked at random, with this probability, is (0, δ)-private.
+		w = append(w, fmt.Sprintf("delta = %.2g is not small against 1/n = %.2g: such a promise would also let someone publish the data of one unit, picked at random, with probability %.2g", p.Proposal.Spec.Delta, 1/float64(p.N), min(1, picked)))
 	}
 	return w
 }

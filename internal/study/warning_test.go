@@ -2,7 +2,10 @@ package study
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"covey/test/texts"
 )
 
 // TestAgainIsShort: what is said of many completed studies hides no other warning.
@@ -15,6 +18,18 @@ func TestAgainIsShort(t *testing.T) {
 		in := slices.Clone(c.in)
 		if got := Again(c.in); !slices.Equal(got, c.want) || !slices.Equal(c.in, in) {
 			t.Errorf("%q became %q, of %q", in, got, c.in)
+		}
+	}
+}
+
+// TestDeltaIsExplained: a δ near 1/n is explained by what it would allow, which is no more than
+// certain.
+func TestDeltaIsExplained(t *testing.T) {
+	for delta, want := range map[string]string{"1e-6": "", "1e-3": "with probability 0.3", "0.9": "with probability 1"} {
+		text := strings.Replace(texts.Four, "delta = 1e-6", "delta = "+delta, 1)
+		w := strings.Join(mustPlan(t, text, 100, 100, 100).Warnings(), "\n")
+		if strings.Contains(w, "is not small against 1/n") != (want != "") || !strings.HasSuffix(w, want) {
+			t.Errorf("delta = %s: %q, want %q", delta, w, want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"covey/internal/proposal"
 	"covey/internal/simulate"
@@ -17,7 +16,7 @@ type Plan struct {
 	Study    string  `arg:"" type:"existingfile" help:"study.toml, which may leave out the key that is solved for."`
 	Captured float64 `required:"" placeholder:"SHARE" help:"The share to capture, such as 0.95, of the most variance that this many components could have."`
 	Solve    string  `enum:",units,epsilon,components" default:"" placeholder:"units|epsilon|components" help:"What to solve for: units (of all sites together), epsilon or components. If not given: units where --units is not given, epsilon where the file has none."`
-	Units    []int   `help:"Units of each site: --units 1610,4906,12082. With --solve units give --sites-count."`
+	Units    Counts  `placeholder:"N,..." help:"Units of each site: --units 1610,4906,12082. With --solve units give --sites-count."`
 	Sites    int     `name:"sites-count" help:"With --solve units: how many sites share the units evenly; as many as the study names, or 5."`
 }
 
@@ -42,6 +41,7 @@ func (c *Plan) Run(t *Terminal) error {
 	if c.Solve == worth.SolveUnits && c.Sites == 0 {
 		if c.Sites = len(spec.Sites); c.Sites == 0 {
 			c.Sites = 5
+			t.Say("5 sites are taken to share the units evenly: --sites-count says how many do")
 		}
 	}
 	if len(spec.Sites) > 0 && len(spec.Sites) != max(c.Sites, len(c.Units)) {
@@ -110,8 +110,10 @@ func (c *Plan) spec(text []byte) (proposal.Spec, error) {
 		return proposal.Spec{}, Bad("--solve %s needs the sites' counts: --units 1610,4906,12082, one count per site", c.Solve)
 	case len(c.Units) == 1:
 		return proposal.Spec{}, Bad(oneCount, c.Units[0])
-	case c.Solve != worth.SolveUnits && c.Sites != 0 || c.Sites < 0 || c.Sites > math.MaxInt16:
+	case c.Solve != worth.SolveUnits && c.Sites != 0:
 		return proposal.Spec{}, Bad("--sites-count goes with --solve units, got %d", c.Sites)
+	case c.Sites < 0 || c.Sites > proposal.MaxSites:
+		return proposal.Spec{}, Bad("--sites-count must be between 2 and %d, got %d", proposal.MaxSites, c.Sites)
 	}
 	spec, _, err := ReadSpec(c.Study, text)
 	if c.Solve == worth.SolveEpsilon && lacksEpsilon(err) {

@@ -21,7 +21,7 @@ import (
 // Validate checks a study file, or a proposal, and prints its plan.
 type Validate struct {
 	File  string `arg:"" type:"existingfile" help:"study.toml, or a proposal."`
-	Units []int  `help:"Units of each site, to plan without sites: --units 1610,4906,12082."`
+	Units Counts `placeholder:"N,..." help:"Units of each site, to plan without sites: --units 1610,4906,12082."`
 }
 
 // Check prints the plan. ask plans a study file's text with the units of sites that are connected,
@@ -119,6 +119,21 @@ func (c *Validate) plan(text []byte, ask func(text []byte) (*study.Plan, error))
 
 // oneCount answers somebody who gave the units of all sites together.
 const oneCount = "--units %d is one site's count, and a study needs at least 2 sites: give a count per site, such as --units 1610,4906,12082"
+
+// Counts are units of sites, as a flag lists them.
+type Counts []int
+
+// UnmarshalText adds what a flag lists. A blank after a comma is no fault.
+func (c *Counts) UnmarshalText(text []byte) error {
+	for one := range strings.SplitSeq(string(text), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(one))
+		if err != nil {
+			return fmt.Errorf("one whole number for each site, with commas between, such as 1610,4906,12082; got %.40q", one)
+		}
+		*c = append(*c, n)
+	}
+	return nil
+}
 
 // counts checks the numbers of --units, of which no study file is to blame.
 func counts(units []int) error {
