@@ -30,9 +30,9 @@ func (e *StoreError) Error() string {
 	is := func(e syscall.Errno) bool { return strings.Contains(text, e.Error()) } // bbolt keeps its words, not always the error
 	switch {
 	case is(syscall.ENOSPC), is(syscall.EDQUOT):
-		text += "; free some space and start this coordinator again, and delete nothing in raft/: studies wait"
+		text += "; free some space and start this coordinator again, and delete nothing in raft/: studies wait unless most coordinators still run"
 	case is(syscall.EROFS), is(syscall.EIO):
-		text += "; the kernel's log (dmesg) may say more: once the disk can be written, start this coordinator again, and delete nothing in raft/: studies wait"
+		text += "; the kernel's log (dmesg) may say more: once the disk can be written, start this coordinator again, and delete nothing in raft/: studies wait unless most coordinators still run"
 	}
 	return text
 }

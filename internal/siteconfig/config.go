@@ -163,16 +163,25 @@ func Read(path string) (*Config, error) {
 		return nil, &Error{File: path, Reason: Reason(err) + "; -C or COVEY_AGENT_DIR names the folder that \"agent join\" made"}
 	}
 	if err != nil {
-		return nil, &Error{File: path, Reason: Reason(err)}
+		return nil, unread(path, err)
 	}
 	if info.Size() > maxConfig {
 		return nil, &Error{File: path, Reason: fmt.Sprintf("is longer than %d bytes", maxConfig)}
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &Error{File: path, Reason: Reason(err)}
+		return nil, unread(path, err)
 	}
 	return Parse(text, path)
+}
+
+// unread is the error of a configuration that cannot be read.
+func unread(path string, err error) *Error {
+	reason := Reason(err)
+	if errors.Is(err, fs.ErrPermission) {
+		reason += ": run this as the user that runs the agent"
+	}
+	return &Error{File: path, Reason: reason}
 }
 
 // Reason is an I/O error without the path, which the caller names.

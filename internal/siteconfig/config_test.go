@@ -1,9 +1,11 @@
 package siteconfig
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"covey/internal/noise"
@@ -234,5 +236,16 @@ func TestSampleConfig(t *testing.T) {
 	}
 	if len(c.Datasets) != 3 || len(c.Populations) != 1 || len(c.Notify) != 1 || c.Policy.MinSites != 3 || c.Policy.MaxEpsilon != 1 {
 		t.Errorf("filled in: %+v", c)
+	}
+}
+
+// TestWhoseItIs: somebody whom the system refuses agent.toml is told whose it is.
+func TestWhoseItIs(t *testing.T) {
+	denied := unread("agent.toml", &os.PathError{Op: "open", Path: "agent.toml", Err: syscall.EACCES}).Error()
+	if want := "agent.toml: permission denied: run this as the user that runs the agent"; denied != want {
+		t.Errorf("%q, want %q", denied, want)
+	}
+	if _, err := Read(t.TempDir()); err == nil || strings.Contains(err.Error(), "run this as") {
+		t.Errorf("without a file: %v", err)
 	}
 }
