@@ -31,6 +31,8 @@ type initCmd struct {
 	CACert      string   `name:"ca-cert" placeholder:"FILE" help:"Bring your own CA: its certificate, PEM. It should be for this purpose alone: agents trust it and nothing else."`
 	CAKey       string   `name:"ca-key" placeholder:"FILE" help:"Its key, PKCS #8 PEM, mode 0600. Both are copied into the folder."`
 	Join        string   `placeholder:"FILE" help:"Join the coordinators that gave out this file (coordinator raft add) and take over their keys."`
+
+	unnamed bool // no address was given
 }
 
 func (c *initCmd) Run(s *terminal) error {
@@ -42,7 +44,7 @@ func (c *initCmd) Run(s *terminal) error {
 		if err != nil {
 			return shared.Bad("listen %q: must be host:port, such as :7443", c.Listen)
 		}
-		c.Address = []string{net.JoinHostPort("localhost", port)}
+		c.Address, c.unnamed = []string{net.JoinHostPort("localhost", port)}, true
 	}
 	config := node.Config{Listen: c.Listen, Addresses: c.Address, Name: c.Name, PeerListen: c.PeerListen, PeerAddress: c.PeerAddress}
 	switch own := c.CACert != "" || c.CAKey != ""; {
@@ -82,6 +84,9 @@ func (c *initCmd) done(s *terminal) error {
 	signing := pki.Fingerprint(authority.SigningKey().Public().(ed25519.PublicKey))
 	fmt.Fprintf(s.Err, "CA %s, in every join file\nsigning key %s, for `verify --key`\nnext: coordinator serve --data %s\n",
 		authority.Fingerprint(), signing, shared.Shell(c.Dir))
+	if c.unnamed {
+		fmt.Fprintf(s.Err, "join files will name %s, which only this machine reaches: before you make one, put the sites' name for it into addresses in coordinator.toml\n", c.Address[0])
+	}
 	return printDone(s, struct {
 		Dir         string `json:"dir"`
 		Fingerprint string `json:"fingerprint"` // of the CA
