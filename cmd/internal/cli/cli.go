@@ -60,7 +60,8 @@ type Program struct {
 // between the two and returns the program's own argument of the commands' Run, or nil; the others
 // are t, p and the [*kong.Context]. It returns the exit status.
 func (p *Program) Run(t *Terminal, grammar any, args []string, begin func() (any, error)) int {
-	t.Out, t.Err = &screen{to: t.Out}, &screen{to: t.Err}
+	out := &screen{to: t.Out}
+	t.Out, t.Err = out, &screen{to: t.Err}
 	exited, code := false, ExitOK
 	parser, err := kong.New(grammar, kong.Name(p.Name), kong.Description(p.Description), kong.Writers(t.Out, t.Err),
 		kong.Exit(func(status int) { exited, code = true, status }))
@@ -71,13 +72,17 @@ func (p *Program) Run(t *Terminal, grammar any, args []string, begin func() (any
 		args = []string{"--help"}
 	}
 	parsed, err := parser.Parse(args)
-	if exited {
+	if exited && out.failed() == nil {
 		return code // --help
 	}
-	if err != nil {
+	if err != nil && out.failed() == nil {
 		t.Say("%s: %v", p.Name, err)
 		t.Say("See %q.", p.at(err)+" --help")
 		return ExitBad
+	}
+	if err = out.failed(); err != nil { // of --help
+		t.Say("%s: %v", p.Name, err)
+		return ExitFailure
 	}
 	own, err := begin()
 	if err == nil {
@@ -86,6 +91,9 @@ func (p *Program) Run(t *Terminal, grammar any, args []string, begin func() (any
 			bound = append(bound, own)
 		}
 		err = parsed.Run(bound...)
+	}
+	if err == nil {
+		err = out.failed() // of what a command prints without looking
 	}
 	if err == nil {
 		return ExitOK

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -21,6 +22,14 @@ type screen struct {
 	to   io.Writer
 	mu   sync.Mutex
 	rest []byte // the beginning of a character whose end is not written yet
+	err  error  // the first of a write
+}
+
+// failed returns the first error of a write.
+func (s *screen) failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
 }
 
 // Write never keeps more than the three bytes of a character that is not whole.
@@ -48,6 +57,7 @@ func (s *screen) Write(p []byte) (int, error) {
 		}
 	}
 	if _, err := s.to.Write(out); err != nil {
+		s.err = cmp.Or(s.err, err)
 		return 0, err
 	}
 	return len(p), nil
