@@ -76,7 +76,7 @@ func Local(c *siteconfig.Config) []Finding {
 	first := map[[sha256.Size]byte]siteconfig.Dataset{}
 	for _, d := range c.Datasets {
 		info, err := dataset.Inspect(c.Source(d), d.Unit, dataset.ReadOptions{})
-		add(CheckData, "data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), unnamed(d, err))
+		add(CheckData, "data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), asked(d, unnamed(d, err)))
 		if names := absent(c.Source(d).Mapping, info.Header); err == nil && len(names) > 0 {
 			out = append(out, Finding{Code: CheckData, Check: "data set " + d.Name, OK: true, Warning: true,
 				Result: fmt.Sprintf("[dataset.columns] names columns that the source does not have: %d, the first %s", len(names), names[0]), Do: "write the names as the source's header has them"})

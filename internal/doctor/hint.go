@@ -52,6 +52,15 @@ func unnamed(d siteconfig.Dataset, err error) error {
 	return err
 }
 
+// asked returns the error, which has a remedy where a query's answer is at fault: it is in no file.
+func asked(d siteconfig.Dataset, err error) error {
+	bad, ok := errors.AsType[*dataset.Error](err)
+	if ok && d.Query != "" && bad.Remedy == "" && !errors.Is(bad, fs.ErrNotExist) && !errors.Is(bad, fs.ErrPermission) {
+		bad.Remedy = "correct query of [[dataset]] in agent.toml, or what it reads; agent data profile DATASET shows all faults"
+	}
+	return err
+}
+
 // writable writes a file in the agent's folder, and in each that the agent made there: a mode does
 // not tell of a file system that is only read, or full, nor of the user who asks. The file has no
 // name by then, so that none is left of a check that is cut short. It also opens the files without

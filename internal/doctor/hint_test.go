@@ -14,6 +14,7 @@ import (
 	_ "covey/internal/dataset/npy"
 	"covey/internal/pki"
 	"covey/internal/proposal"
+	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 )
 
@@ -69,6 +70,24 @@ func TestHintsOfAccess(t *testing.T) {
 	_, err := dataset.Inspect(dataset.Source{Path: filepath.Join(t.TempDir(), "no.csv")}, "", dataset.ReadOptions{})
 	if f := found(CheckData, "x", "", err); !strings.Contains(f.Do, "correct path") {
 		t.Errorf("%q", f.Do)
+	}
+}
+
+// TestHintOfQueries: what is wrong with a query's answer has no line in a file.
+func TestHintOfQueries(t *testing.T) {
+	for _, c := range []struct {
+		query string
+		err   error
+		want  string
+	}{
+		{"select age from icu order by id", &dataset.Error{File: "icu.dsn", Reason: "has no rows"}, "correct query"},
+		{"select age from icu order by id", &dataset.Error{File: "icu.dsn", Reason: "the query failed", Remedy: dataset.AskServer}, dataset.AskServer},
+		{"select age from icu order by id", dataset.Unreadable("icu.dsn", fs.ErrNotExist), "or dsn_file"},
+		{"", &dataset.Error{File: "icu.csv", Reason: "has no rows"}, "fix the file"},
+	} {
+		if f := found(CheckData, "x", "", asked(siteconfig.Dataset{Query: c.query}, c.err)); !strings.Contains(f.Do, c.want) {
+			t.Errorf("%q, %v: %q, want %q", c.query, c.err, f.Do, c.want)
+		}
 	}
 }
 

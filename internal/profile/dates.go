@@ -44,6 +44,9 @@ func (d *dates) read(v float64, field, form string, at int) float64 {
 	return v
 }
 
+// typed takes a date of a source whose type says so, which is read in whatever form texts have.
+func (d *dates) typed() { d.some, d.good = d.some+1, d.good+1 }
+
 // forms returns the forms that all texts fit which are dates, if these are at least half.
 func (d *dates) forms() (out []string) {
 	if d.some == 0 || d.other.count > d.some {

@@ -75,6 +75,9 @@ func (s *sight) typedCell(j int, cell dataset.Typed) {
 	gone := reason == "" && math.IsNaN(v)
 	if !gone {
 		s.texted(j, field, reason, named || cell.Date)
+		if cell.Date && s.reads[j] != nil && !math.IsNaN(s.reads[j].Of(field)) {
+			c.dates.typed()
+		}
 	}
 	if c.unused != "" {
 		c.hash = c.hash*mixing + maphash.String(s.seed, cell.Text)
