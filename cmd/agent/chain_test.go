@@ -90,6 +90,7 @@ func TestCheckAsksTheRunningAgent(t *testing.T) {
 func offering(t *testing.T, answer any) (dir string) {
 	t.Helper()
 	dir, _ = joinedSite(t)
+	in(t, dir, "cap_rho = 0.5", "cap_rho = 0.1")
 	socket, err := control.SocketPath(dir)
 	if err != nil {
 		t.Fatal(err)

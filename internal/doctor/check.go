@@ -68,9 +68,8 @@ func Local(c *siteconfig.Config) []Finding {
 			}
 		}
 		add(CheckConfig, "population "+p.Name, text, err)
-		if b := p.Budget; err == nil && b != nil && b.Epsilon > mostBudget {
-			out = append(out, Finding{Code: CheckConfig, Check: "population " + p.Name, OK: true, Warning: true,
-				Result: fmt.Sprintf("a budget of epsilon = %g promises its people little: all studies together may change the odds about one person by a factor of e^ε = %.3g", b.Epsilon, math.Exp(b.Epsilon)), Do: "lower budget.epsilon; 1 to 3 is usual"})
+		if epsilon, delta := p.Promise(); err == nil && epsilon > mostBudget {
+			out = append(out, Finding{Code: CheckConfig, Check: "population " + p.Name, OK: true, Warning: true, Result: little(p, epsilon, delta), Do: "lower it; epsilon = 1 to 3, or cap_rho = 0.02 to 0.2, is usual"})
 		}
 	}
 	first := map[[sha256.Size]byte]siteconfig.Dataset{}
@@ -105,6 +104,15 @@ func Local(c *siteconfig.Config) []Finding {
 
 // mostBudget is the ε of a budget above which a site is told what it means.
 const mostBudget = 4
+
+// little is what a large budget means.
+func little(p siteconfig.Population, epsilon, delta float64) string {
+	budget := fmt.Sprintf("a budget of epsilon = %g", epsilon)
+	if p.Budget == nil {
+		budget = fmt.Sprintf("cap_rho = %g, which is epsilon = %.3g at delta = %g,", p.CapRho, epsilon, delta)
+	}
+	return fmt.Sprintf("%s promises its people little: all studies together may change the odds about one person by a factor of e^ε = %.3g", budget, math.Exp(epsilon))
+}
 
 // absent are the names that a mapping takes columns from and the source does not have, quoted.
 func absent(m dataset.Mapping, header []string) (out []string) {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,7 +38,12 @@ func TestSmallSiteOfALargeStudy(t *testing.T) {
 func TestLocalWarns(t *testing.T) {
 	warnings := func(keys, budget string) (out []string) {
 		c := messySite(t, "small.csv", messyTable(nil), keys)
-		if budget != "" {
+		switch budget {
+		case "":
+			c.Populations[0].CapRho = 0.1
+		case "0.2", "0.4", "1e300":
+			c.Populations[0].CapRho, _ = strconv.ParseFloat(budget, 64)
+		default:
 			c.Populations[0].CapRho, c.Populations[0].Budget = 0, &siteconfig.Budget{Epsilon: 30, Delta: 1e-6}
 		}
 		for _, f := range Local(c) {
@@ -56,7 +62,14 @@ func TestLocalWarns(t *testing.T) {
 	if got := warnings("", "30"); len(got) != 1 || !strings.Contains(got[0], "epsilon = 30 promises its people little") {
 		t.Errorf("%q", got)
 	}
-	if got := warnings("", ""); len(got) > 0 {
-		t.Errorf("%q", got)
+	for rho, want := range map[string]string{"0.4": "cap_rho = 0.4, which is epsilon = 4.", "1e300": "cap_rho = 1e+300, which is epsilon = +Inf at delta = 1e-06, promises its people little"} {
+		if got := warnings("", rho); len(got) != 1 || !strings.HasPrefix(got[0], want) {
+			t.Errorf("%q", got)
+		}
+	}
+	for _, budget := range []string{"", "0.2"} {
+		if got := warnings("", budget); len(got) > 0 {
+			t.Errorf("%q: %q", budget, got)
+		}
 	}
 }

@@ -413,6 +413,20 @@ func (p Population) Caps(bridged bool) (zcdp, gdp float64, err error) {
 	return zcdp, gdp, err
 }
 
+// Promise is the budget as (ε, δ): of a cap in ρ by zCDP, at a usual δ. Beyond what is computed, ε
+// is infinite.
+func (p Population) Promise() (epsilon, delta float64) {
+	if p.Budget != nil {
+		return p.Budget.Epsilon, p.Budget.Delta
+	}
+	const usual = 1e-6
+	epsilon, err := noise.ZCDP.Epsilon(p.CapRho, usual)
+	if err != nil {
+		epsilon = math.Inf(1)
+	}
+	return epsilon, usual
+}
+
 func (p Population) cap(curve noise.Curve) (float64, error) {
 	switch {
 	case p.Budget != nil && p.CapRho != 0:

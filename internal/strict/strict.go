@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -98,13 +99,32 @@ func DecodeSpelled(text []byte, into any) error {
 		reason = "a second " + name + ": put these lines below the header of the first, and delete this header"
 	}
 	if broken != nil || !found {
-		reason = "is not TOML: " + reason
+		reason = "is not TOML: " + typed(text, fault, reason)
 	} else if want := wanted(typeAt(reflect.TypeOf(into), at.keys)); want != "" && want != kinds[at.kind] && !(want == kinds[unstable.Float] && at.kind == unstable.Integer) {
 		reason = fmt.Sprintf("%s must be %s, got %s", at.path, want, kinds[at.kind])
 	} else if n := len(at.keys); n > 0 && !strings.Contains(reason, at.keys[n-1]) {
 		reason = at.path + ": " + reason // a value that reads itself knows no key
 	}
 	return &Error{Reason: fmt.Sprintf("line %d column %d: %s", row, column, reason)}
+}
+
+// typed says of a text that is no TOML what editors and word processors make of one.
+func typed(text []byte, fault int, reason string) string {
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return "the file is UTF-16: save it as UTF-8"
+	}
+	r, size := utf8.DecodeRune(text[min(max(fault, 0), len(text)):])
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return "the file is not UTF-8: save it as UTF-8"
+	case strings.ContainsRune("“”„‘’‚«»", r):
+		return fmt.Sprintf(`%q is no quotation mark here: write "`, r)
+	case r >= utf8.RuneSelf && size > 1:
+		return fmt.Sprintf("unexpected character %q", r)
+	case strings.Contains(reason, "escape"):
+		return reason + "; in double quotes a backslash begins one: write the text in single quotes"
+	}
+	return reason
 }
 
 // unknown is the error of a key that t does not have.
