@@ -79,5 +79,17 @@ func (k Kind) Title(of Kind) string {
 
 // Sends returns what leaves a site that has so many units, in an answer of so many numbers.
 func (k Kind) Sends(units, values int) string {
-	return strings.NewReplacer("{units}", strconv.Itoa(units), "{values}", strconv.Itoa(values)).Replace(k.Definition().Sends)
+	return k.SendsOf(strconv.Itoa(units), strconv.Itoa(values))
+}
+
+// singular is how [Definition.Sends] counts one.
+var singular = strings.NewReplacer("{values} numbers", "one number", "{values} components", "one component", "{values} columns", "one column")
+
+// SendsOf is Sends with its counts in words.
+func (k Kind) SendsOf(units, values string) string {
+	text := k.Definition().Sends
+	if values == "1" {
+		text = singular.Replace(text)
+	}
+	return strings.NewReplacer("{units}", units, "{values}", values).Replace(text)
 }

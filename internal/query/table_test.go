@@ -100,10 +100,15 @@ func TestMaps(t *testing.T) {
 	}
 }
 
-// TestSends: both numbers stand where they belong.
+// TestSends: both numbers stand where they belong, and one of anything is no plural.
 func TestSends(t *testing.T) {
 	if got := Mean.Sends(100, 7); got != "the sum of 100 clipped rows of 7 numbers" {
 		t.Error(got)
+	}
+	for kind, want := range map[Kind]string{Variance: "along one component", Filled: "in one column", Moment: "of one number"} {
+		if got := kind.Sends(100, 1); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
 	}
 	if got := Histogram.Title(Mean); got != "norms for the clip radius of the mean of the columns" {
 		t.Error(got)

@@ -202,15 +202,21 @@ func (m *model) asked(s Subject) {
 	if spec.Unit != "" {
 		unit = "all rows of a site that have one value of " + frame.Quoted(spec.Unit)
 	}
-	count := "the " + Grouped(p.K)
+	count, directions := "the "+Grouped(p.K)+" principal components", "directions"
 	switch auto := spec.Components == proposal.ComponentsAuto; {
 	case auto && s.Result != nil:
-		count = fmt.Sprintf("the %s (found by the study, of at most %s)", Grouped(s.Result.K), Grouped(p.K))
+		count = fmt.Sprintf("the %s (found by the study, of at most %s) principal components", Grouped(s.Result.K), Grouped(p.K))
 	case auto:
-		count = fmt.Sprintf("up to %s, as many as the study finds,", Grouped(p.K))
+		count = fmt.Sprintf("up to %s, as many as the study finds, principal components", Grouped(p.K))
+	case p.K == 1:
+		count, directions = "the principal component", "direction"
+	}
+	columns := "one column"
+	if n := len(spec.Columns); n > 1 {
+		columns = Grouped(n) + " columns"
 	}
 	m.Asked = []fact{
-		{"Question", fmt.Sprintf("%s principal components of %s columns: the directions in which %s units differ most", count, Grouped(len(spec.Columns)), Grouped(p.N))},
+		{"Question", fmt.Sprintf("%s of %s: the %s in which %s units differ most", count, columns, directions, Grouped(p.N))},
 		{"Data", fmt.Sprintf("data set %s at %d sites, pooled by nobody", frame.Word(spec.Dataset), m.Roster)},
 		{"A unit is", unit},
 	}
@@ -232,7 +238,7 @@ func (m *model) sent(s Subject) {
 			continue
 		}
 		q := p.Queries[at]
-		what := strings.NewReplacer("{units}", "its", "{values}", Grouped(q.Values)).Replace(q.Kind.Definition().Sends)
+		what := q.Kind.SendsOf("its", Grouped(q.Values))
 		if q.Branch != "" && len(s.Asked) == 0 {
 			what += " (only if the method calls for it)"
 		}

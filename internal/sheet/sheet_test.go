@@ -197,6 +197,15 @@ func TestSheetOfOpenNumberAndSites(t *testing.T) {
 	}
 }
 
+// TestSheetOfOne: one component, and one column, are no plurals.
+func TestSheetOfOne(t *testing.T) {
+	p := planned(t, 3, 4, func(s *proposal.Spec) { s.Components = 1 })
+	text := plain(write(t, Subject{Plan: p, State: "awaits approval"}, ""))
+	if want := "the principal component of 3 columns: the direction in which"; !strings.Contains(text, want) || strings.Contains(text, " 1 components") {
+		t.Errorf("the sheet lacks %q in %s", want, text)
+	}
+}
+
 // TestSheetStandsAlone: a file asks nothing of anybody, has no script, and shows others' words as
 // text; what a server sends has its style elsewhere, since a page's policy forbids it here.
 func TestSheetStandsAlone(t *testing.T) {
