@@ -18,8 +18,8 @@ func init() {
 			{date, " || len(name) == 4 && len(part) < 4", ""},
 		}, in("dataset", "TestMappingOfDates"), killer{}},
 		{"profile: a form of dates is chosen of two", 0, []edit{
-			{profileJudge, "	case 1:\n		l.from.Dates", "	default:\n		l.from.Dates"},
-			{profileJudge, "	default:\n		p.notes = append(p.notes, fmt.Sprintf(\"# dates of", "	case -1:\n		p.notes = append(p.notes, fmt.Sprintf(\"# dates of"},
+			{profileDates, "	case 1:\n		l.from.Dates", "	default:\n		l.from.Dates"},
+			{profileDates, "	default:\n		p.notes = append(p.notes, fmt.Sprintf(\"# dates of", "	case -1:\n		p.notes = append(p.notes, fmt.Sprintf(\"# dates of"},
 		}, in("profile", "TestProfileOfDates"), killer{}},
 	})
 }

@@ -9,6 +9,7 @@ const (
 	siteDataset     = "internal/siteconfig/dataset.go"
 	profileColumn   = "internal/profile/column.go"
 	profileJudge    = "internal/profile/judge.go"
+	profileDates    = "internal/profile/dates.go"
 	profileScenario = "TestProfileLeavesNothing"
 )
 
