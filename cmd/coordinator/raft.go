@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -50,7 +51,7 @@ func (c *raftPeersCmd) Run(s *terminal) error {
 		if p.ID == r.Self {
 			role += ", asked"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", p.ID, p.Address, role, r.KeyExchanges[p.ID])
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", p.ID, cmp.Or(p.Address, "-"), role, r.KeyExchanges[p.ID])
 	}
 	for _, name := range r.Given {
 		fmt.Fprintf(w, "%s\t\thas the keys but is not in the cluster yet\t\n", name)

@@ -66,6 +66,10 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 		reply := PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Why: map[string]string{}, Given: given, Invited: invited}
 		if n.port != nil {
 			reply.KeyExchanges = n.port.keyExchanges()
+		} else {
+			for i := range peers {
+				peers[i].Address = "" // in memory
+			}
 		}
 		// Tried now, not as last seen: the person who asks may be about to stop a machine.
 		tried := n.reach(r.Context())
