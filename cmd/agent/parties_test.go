@@ -34,5 +34,11 @@ func TestPartiesOnScreen(t *testing.T) {
 	d.Readers = []agent.AnalystView{{Name: "bob", Fingerprint: "cccc-dddd", Known: "yes"}}
 	d.Total = &limits.Total{Delta: 1e-6, Curve: "zcdp", Before: 1, After: 1.5, Limit: 1.25}
 	shows(`from     "Ada L", key aaaa-bbbb, A DIFFERENT KEY from the one in policy.analysts`, "bob, key cccc-dddd, listed", "its proposer\n",
-		"ε = 1 so far, 1.5 with this one, at δ = 1e-06 by the budget's zcdp (max_epsilon_total = 1.25)", "ABOVE THE LIMIT", "\nWritten by analyst \"Ada L\", not checked\n")
+		"ε = 1 without this one, 1.5 with all that it may take, at δ = 1e-06 by the budget's zcdp (max_epsilon_total = 1.25)", "ABOVE THE LIMIT", "\nWritten by analyst \"Ada L\", not checked\n")
+	d.State = "finished"
+	var over bytes.Buffer
+	printStudy(&over, d)
+	if text := over.String(); !strings.Contains(text, "1.5 with all that it may take") || strings.Contains(text, "you decide") {
+		t.Errorf("of a study that is over: %s", text)
+	}
 }

@@ -284,8 +284,8 @@ func printParties(w io.Writer, s agent.StudyDetail) {
 		if t.Limit > 0 {
 			limit = fmt.Sprintf("max_epsilon_total = %g", t.Limit)
 		}
-		fmt.Fprintf(w, "         all studies of this key on this population: ε = %.4g so far, %.4g with this one, at δ = %g by the budget's %s (%s)\n", t.Before, t.After, t.Delta, t.Curve, limit)
-		if !t.Fits {
+		fmt.Fprintf(w, "         all studies of this key on this population: ε = %.4g without this one, %.4g with all that it may take, at δ = %g by the budget's %s (%s)\n", t.Before, t.After, t.Delta, t.Curve, limit)
+		if !t.Fits && s.State == "pending" {
 			fmt.Fprintln(w, "         THAT IS ABOVE THE LIMIT: you decide.")
 		}
 	}

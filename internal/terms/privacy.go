@@ -113,7 +113,7 @@ func noiseWords(p *study.Plan) string {
 	}
 	t := p.Thresholds
 	text := fmt.Sprintf("Noise is distributed: this agent adds its share before masking, so that nobody sees an exact sum, the coordinator included; "+
-		"the shares of %d honest sites in a sum over all %d carry all the noise that the privacy needs", t.Sites-max(t.Corrupt, 1), t.Sites)
+		"the shares of %s in a sum over all %d carry all the noise that the privacy needs", frame.Count(t.Sites-max(t.Corrupt, 1), "honest site", "honest sites"), t.Sites)
 	if p.Noise.Removes() {
 		text += fmt.Sprintf(", down to %d in one over %d: this agent adds enough for that, and lets the coordinator take away what more sites do not need", p.Honest, t.MinSurvivors)
 	}

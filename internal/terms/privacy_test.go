@@ -44,6 +44,16 @@ func TestDropoutWords(t *testing.T) {
 	}
 }
 
+// TestSharesAreCounted: of two sites one may be honest, which is no plural.
+func TestSharesAreCounted(t *testing.T) {
+	for sites, want := range map[int]string{2: "the shares of 1 honest site in a sum over all 2", 3: "the shares of 2 honest sites in a sum over all 3"} {
+		all := strings.Join(Privacy(wordsPlan(t, sites, func(s *proposal.Spec) { s.Noise = proposal.NoiseDistributed })), "\n")
+		if !strings.Contains(all, want) {
+			t.Errorf("%d sites: no %q in\n%s", sites, want, all)
+		}
+	}
+}
+
 // TestCentralDetailIsSaid: an approver of central noise over single columns reads that the leader
 // can read this site's own sums, in words and in the list of who learns what. Other studies do not
 // say it.
