@@ -47,7 +47,7 @@ func guessText(m dataset.Mapping, head []byte, cut bool) dataset.Mapping {
 	}
 	lines = lines[:min(len(lines), guessLines)]
 	m = guessFields(m, lines)
-	return guessMarks(m, lines)
+	return guessGroups(guessMarks(m, lines), lines)
 }
 
 // guessEncoding returns what a file's first bytes are in, where they are not in the encoding said.
@@ -244,12 +244,8 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 	if m.Decimal != "" {
 		return m
 	}
-	r := csv.NewReader(strings.NewReader(strings.Join(lines[min(m.SkipRows, len(lines)):], "")))
-	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
-	if m.Separator != "" {
-		r.Comma = rune(m.Separator[0])
-	}
-	if _, err := r.Read(); err != nil { // the header
+	r := below(m, lines)
+	if r == nil {
 		return m
 	}
 	n := countMarks(r)
@@ -265,6 +261,68 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 		m.Decimal = ","
 	}
 	return m
+}
+
+// below reads the records below the header; nil if there is none.
+func below(m dataset.Mapping, lines []string) *csv.Reader {
+	r := csv.NewReader(strings.NewReader(strings.Join(lines[min(m.SkipRows, len(lines)):], "")))
+	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
+	if m.Separator != "" {
+		r.Comma = rune(m.Separator[0])
+	}
+	if _, err := r.Read(); err != nil {
+		return nil
+	}
+	return r
+}
+
+// guessGroups finds an apostrophe or a space between thousands, where no mark is said: it is
+// nothing else in a number. Where numbers below a thousand have not shown it, the decimal mark is
+// found with it.
+func guessGroups(m dataset.Mapping, lines []string) dataset.Mapping {
+	if m.Thousands != "" {
+		return m
+	}
+	decimals := []string{m.Decimal}
+	if m.Decimal == "" {
+		decimals = append(decimals, ",")
+	}
+	best, most := m, 2
+	for _, decimal := range decimals {
+		for _, mark := range []string{"'", " "} {
+			with := m
+			with.Decimal, with.Thousands = decimal, mark
+			if n := grouped(with, below(m, lines)); n > most {
+				best, most = with, n
+			}
+		}
+	}
+	return best
+}
+
+// grouped counts the fields that are numbers by the mark between thousands alone.
+func grouped(m dataset.Mapping, r *csv.Reader) (n int) {
+	if r == nil {
+		return 0
+	}
+	bare := m
+	bare.Thousands = ""
+	with, without := m.Cell(), bare.Cell()
+	for {
+		fields, err := r.Read()
+		if err != nil {
+			return n
+		}
+		for _, field := range fields {
+			field = dataset.Trim(field)
+			if _, reason := with(field); reason != "" {
+				continue
+			}
+			if _, reason := without(field); reason != "" {
+				n++
+			}
+		}
+	}
 }
 
 // markCounts counts the numbers of a file by the marks in them.

@@ -108,6 +108,30 @@ func TestMarksAreGuessed(t *testing.T) {
 	}
 }
 
+// TestGroupsAreGuessed: an apostrophe or a space between groups of three digits marks thousands,
+// with the decimal mark that the same numbers have; in other texts it is nothing.
+func TestGroupsAreGuessed(t *testing.T) {
+	for cells, want := range map[string][2]string{
+		"12'345.5;1":               {"", "'"},
+		"12'345,5;1":               {",", "'"},
+		"1 234 567;2":              {"", " "},
+		"1 234 567,5;2":            {",", " "},
+		"12\u202f345,5;7\u00a0001": {",", " "},
+		"12 345;0,5":               {",", " "},
+		"12 34;1":                  {},
+		"A 123;1":                  {},
+		"1234;5":                   {},
+	} {
+		text := "a;b\n" + strings.Repeat(cells+"\n", 10)
+		if m := guessText(dataset.Mapping{}, []byte(text), false); m.Separator != ";" || m.Decimal != want[0] || m.Thousands != want[1] {
+			t.Errorf("%s: decimal %q, thousands %q", cells, m.Decimal, m.Thousands)
+		}
+	}
+	if m := guessText(dataset.Mapping{Thousands: "."}, []byte("a;b\n"+strings.Repeat("12'345;1\n", 10)), false); m.Thousands != "." {
+		t.Errorf("thousands that are said become %q", m.Thousands)
+	}
+}
+
 // TestGroupsAmongCommasAreNoFractions: what a spreadsheet writes as "1,234", where a comma
 // separates fields, is not taken for a little more than one, and both that it may be are said.
 func TestGroupsAmongCommasAreNoFractions(t *testing.T) {
