@@ -69,7 +69,7 @@ func (d *dates) remedy(placed string) string {
 	forms := d.forms()
 	switch {
 	case d.agree():
-		return "missing_values for a text that stands for a missing value"
+		return "missing_values, if these stand for a missing value; otherwise correct them in the export"
 	case len(forms) == 0:
 		return "no form of dates fits all of the column's texts: write them as 2024-05-31 in the export"
 	}
