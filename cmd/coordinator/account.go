@@ -35,6 +35,9 @@ type account struct {
 	Adjacency       string  `json:"adjacency"` // what the sensitivity, and so ε, is for
 }
 
+// mostRho is the largest ρ of which ε is computed.
+const mostRho = 1e6
+
 func (c *accountCmd) Run(s *terminal) error {
 	if (c.Sigma == nil) == (c.Epsilon == nil) {
 		return shared.Bad("give one of --sigma and --epsilon")
@@ -57,7 +60,9 @@ func (c *accountCmd) Run(s *terminal) error {
 		if curve == noise.GDP {
 			one = noise.BridgeRho(sumSteps, a.Sigma/c.Sensitivity*sumSteps)
 		}
-		a.Rho = float64(c.Rounds) * one
+		if a.Rho = float64(c.Rounds) * one; a.Rho > mostRho {
+			return shared.Bad("--sigma %g is too small: ρ over all rounds (%d) is %.3g, and at most %g is computed", a.Sigma, c.Rounds, a.Rho, mostRho)
+		}
 	} else {
 		if err := positive("--epsilon", *c.Epsilon); err != nil {
 			return err
