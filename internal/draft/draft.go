@@ -4,6 +4,7 @@ package draft
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -54,7 +55,7 @@ func (d Draft) Shown() []string {
 func (d Draft) Text(b Blanks) ([]byte, error) {
 	d = d.without(b.Unit)
 	if len(d.Columns) == 0 {
-		return nil, fmt.Errorf("no column is left for a study")
+		return nil, errors.New(strings.Join(append([]string{"no column is left for a study."}, d.Shown()...), " "))
 	}
 	text := d.text(b)
 	if b.Name == "" {

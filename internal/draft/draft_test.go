@@ -197,6 +197,11 @@ func TestHeader(t *testing.T) {
 	} else if _, err := d.Text(filled); err == nil || !strings.Contains(err.Error(), "no column is left") {
 		t.Error(err)
 	}
+	if d, err := Dictionary(strings.NewReader("Variable / Field Name,Field Type\nnote,text\n"), "f"); err != nil {
+		t.Error(err)
+	} else if _, err := d.Text(filled); err == nil || !strings.Contains(err.Error(), `no column is left for a study. Understood: `) || !strings.HasSuffix(err.Error(), `its type is unknown: "note".`) {
+		t.Error(err)
+	}
 	if _, err := Header(io.MultiReader(strings.NewReader("a,b"), broken{}), "f"); !errors.Is(err, errBroken) {
 		t.Error(err)
 	}
