@@ -196,7 +196,16 @@ func messies(t *testing.T) []messy {
 		},
 		{
 			name: "thousands", text: messyTable(mapped("creatinine", func(v string) string { return "1 0" + v[len(v)-2:] })), study: strings.Replace(messyStudy, "offset = 90", "offset = 1050", 1),
-			fails: `line 2, column "creatinine": not a number`, says: []string{`column "creatinine": not a number: mark between thousands, 120 times, first at line 2`}, keys: "thousands = \" \"\n", accepts: true,
+			fails: `line 2, column "creatinine": not a number`, says: []string{`thousands are marked by " "; agent.toml does not say so`}, paste: []string{`thousands = " "`}, keys: "thousands = \" \"\n", accepts: true,
+		},
+		{
+			name: "thousands in some cells", text: messyTable(func(i int, c, v string) string {
+				if c == "creatinine" && i%30 == 4 {
+					return "1 0" + v[len(v)-2:]
+				}
+				return v
+			}), study: dropping(messyStudy),
+			says: []string{`thousands are marked by " "; agent.toml does not say so`}, paste: []string{`thousands = " "`}, keys: "thousands = \" \"\n", accepts: true,
 		},
 		{
 			name: "sex as letters", text: messyTable(mapped("sex", func(v string) string { return map[string]string{"0": "M", "1": "F"}[v] })), study: sexed, fails: `line 2, column "sex": not a number`,

@@ -144,7 +144,9 @@ func (s *sight) written(p *paste) {
 		add("numbers have a decimal comma", fmt.Sprintf("decimal = %q", m.Decimal))
 	}
 	if m.Thousands != said.Thousands {
-		add(fmt.Sprintf("thousands are marked by %q", m.Thousands), fmt.Sprintf("thousands = %q", m.Thousands))
+		// Where few numbers have the mark, a study may read the others, and drops rows unseen.
+		s.look("", AboutMark, fmt.Sprintf("thousands are marked by %q; agent.toml does not say so, and this profile assumed it", m.Thousands))
+		p.lines = append(p.lines, fmt.Sprintf("thousands = %q", m.Thousands))
 	}
 	if m.Encoding != said.Encoding {
 		looks := cmp.Or(m.Encoding, dataset.UTF8)
