@@ -2,11 +2,14 @@ package ledger
 
 import (
 	"bytes"
+	"slices"
 
 	"go.etcd.io/bbolt"
 )
 
-// finalRecord is stored as its slot's key and the result: it is read more often than the others.
+// finalRecord is stored as its slot's key and the result: it is read more often than the others. It
+// has a bucket of its own, since bbolt reads and writes all values of a page for one that is new,
+// and those of a wide study are long.
 type finalRecord struct {
 	slot   int
 	result []byte // of the transaction
@@ -14,7 +17,7 @@ type finalRecord struct {
 
 // final returns a query's final result; false if there is none.
 func (r *record) final(query int) (f finalRecord, ok bool, err error) {
-	v := r.get(finalBucket, index(query))
+	v := r.in(resultKey, finalBucket, index(query))
 	if v == nil {
 		return f, false, nil
 	}
@@ -29,21 +32,22 @@ func (r *record) final(query int) (f finalRecord, ok bool, err error) {
 // and then erases every slot up to the given one: its secret, its upload, the
 // shares sent. The same slot and result again are fine, others a
 // *ConflictError. Results may come in any order: a site that was away learns
-// old ones later.
-func (j *Journal) Final(query, slot int, result []byte) error {
+// old ones later. The result is what its parts are behind one another.
+func (j *Journal) Final(query, slot int, result ...[]byte) error {
 	return j.final(query, slot, result, true)
 }
 
 // FinalThenErase is Final without the erasure, for a caller that calls Erase next, while something
 // else goes on: it is one of Final's two fsyncs.
-func (j *Journal) FinalThenErase(query, slot int, result []byte) error {
+func (j *Journal) FinalThenErase(query, slot int, result ...[]byte) error {
 	return j.final(query, slot, result, false)
 }
 
-func (j *Journal) final(query, slot int, result []byte, now bool) error {
+func (j *Journal) final(query, slot int, result [][]byte, now bool) error {
 	if err := checkPlace(query, slot); err != nil {
 		return err
 	}
+	value := slices.Concat(append([][]byte{index(slot)}, result...)...)
 	j.once.Lock()
 	defer j.once.Unlock()
 	err := j.l.update(place{"final", j.study, query, slot}, func(tx *bbolt.Tx) error {
@@ -51,7 +55,7 @@ func (j *Journal) final(query, slot int, result []byte, now bool) error {
 		if f, ok, err := r.final(query); err != nil {
 			return err
 		} else if ok {
-			if f.slot != slot || !bytes.Equal(f.result, result) {
+			if f.slot != slot || !bytes.Equal(f.result, value[len(index(slot)):]) {
 				return &ConflictError{Study: j.study, What: "final result", Query: query, Slot: f.slot}
 			}
 			return nil
@@ -61,7 +65,7 @@ func (j *Journal) final(query, slot int, result []byte, now bool) error {
 		}
 		return r.advance(query, slot, func(p *progress) error {
 			p.FinalQuery, p.FinalSlot = max(p.FinalQuery, query), max(p.FinalSlot, slot)
-			return r.put(finalBucket, index(query), append(index(slot), result...))
+			return j.l.put(tx, resultKey, value, studiesBucket, r.id[:], finalBucket, index(query))
 		})
 	})
 	if err != nil || !now {

@@ -20,7 +20,7 @@ var (
 	uploadBucket = []byte("upload")      // slot  -> uploadRecord
 	shareBucket  = []byte("share")       // query -> Signed, no signature
 	signedBucket = []byte("signed")      // slot  -> Signed
-	finalBucket  = []byte("final")       // query -> finalRecord
+	finalBucket  = []byte("final")       // query -> resultKey -> finalRecord
 	chargeBucket = []byte("charge")      // query -> ρ, float64 bits
 	entryKey     = []byte("entry")       // -> entry
 	proposalKey  = []byte("proposal")    // -> the approved proposal's bytes, zipped
@@ -89,11 +89,17 @@ func (r *record) create() error {
 
 // get returns the raw value in one of the study's buckets, nil if absent. It
 // aliases the transaction's memory.
-func (r *record) get(bucket, key []byte) []byte {
-	if r.b == nil {
-		return nil
+func (r *record) get(bucket, key []byte) []byte { return r.in(key, bucket) }
+
+// in is get where a path of buckets leads to.
+func (r *record) in(key []byte, path ...[]byte) []byte {
+	b := r.b
+	for _, name := range path {
+		if b == nil {
+			return nil
+		}
+		b = b.Bucket(name)
 	}
-	b := r.b.Bucket(bucket)
 	if b == nil {
 		return nil
 	}

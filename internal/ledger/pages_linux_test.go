@@ -43,6 +43,30 @@ func TestReadPagesAreGivenBack(t *testing.T) {
 	}
 }
 
+// TestResultsAreWrittenOnce: long results are not written again with each that is new.
+func TestResultsAreWrittenOnce(t *testing.T) {
+	l, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a := Approval{Study: [32]byte{1}, Name: "x", Population: "people", Proposal: []byte("proposal"), Rho: 0.1, CapRho: 1, By: ByPolicy, Time: time.Unix(0, 0)}
+	if err := l.Approve(a); err != nil {
+		t.Fatal(err)
+	}
+	const size, queries = 1 << 20, 16
+	value := bytes.Repeat([]byte("a"), size)
+	for query := range queries {
+		if err := l.Journal(a.Study).Final(query, query, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stats := l.db.Stats().TxStats
+	if n := stats.GetPageAlloc(); n > size*queries*5/4 {
+		t.Errorf("%d bytes are written for results of %d", n, size*queries)
+	}
+}
+
 // TestFewAddresses: a ledger opens where a limit leaves no room for the whole map, and gives no
 // pages back, since what lies behind a shorter map is not the ledger's.
 func TestFewAddresses(t *testing.T) {

@@ -83,7 +83,7 @@ func (r *record) open(query, slot int) (progress, error) {
 	if err != nil {
 		return p, err
 	}
-	if r.get(finalBucket, index(query)) != nil {
+	if r.in(resultKey, finalBucket, index(query)) != nil {
 		return p, r.rule(QueryFinal, &p, query, slot)
 	}
 	return p, nil

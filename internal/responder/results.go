@@ -35,7 +35,7 @@ func (rs *results) write(r wire.Final, release study.Release) {
 	rs.recording = w
 	rs.s.work.Go(func() {
 		defer close(w.erased)
-		err := rs.s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r))
+		err := rs.s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r)...)
 		w.err = err
 		close(w.done)
 		if err == nil {

@@ -37,11 +37,10 @@ func FinalRefusal(l *ledger.Ledger, r wire.Message) (wire.Refusal, bool) {
 
 var errStored = errors.New("responder: what is stored does not parse")
 
-// encodeFinal is the stored form of a signed release: its signature, its certificate behind its
-// length, the release.
-func encodeFinal(f wire.Final) []byte {
-	out := binary.BigEndian.AppendUint32(append([]byte(nil), f.Signature...), uint32(len(f.Certificate)))
-	return append(append(out, f.Certificate...), f.Encoded...)
+// encodeFinal is the stored form of a signed release, in parts: its signature, its certificate
+// behind its length, the release.
+func encodeFinal(f wire.Final) [][]byte {
+	return [][]byte{f.Signature, binary.BigEndian.AppendUint32(nil, uint32(len(f.Certificate))), f.Certificate, f.Encoded}
 }
 
 func decodeFinal(b []byte) (wire.Final, error) {

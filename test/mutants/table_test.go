@@ -132,7 +132,7 @@ func mutants() []mutant {
 		}, in("study", "TestDistributedPlan"), distributed},
 		{"charge after release", 12, []edit{
 			{"internal/ledger/upload.go", "				func() error { return r.charge(query, rho, true) },\n", ""},
-			{"internal/ledger/final.go", "			return r.put(finalBucket,", "			if err := r.charge(query, 1e-9, true); err != nil {\n				return err\n			}\n			return r.put(finalBucket,"},
+			{"internal/ledger/final.go", "			return j.l.put(tx, resultKey,", "			if err := r.charge(query, 1e-9, true); err != nil {\n				return err\n			}\n			return j.l.put(tx, resultKey,"},
 		}, killer{pkg: "test/sim", run: "TestQuiet", tags: "failpoint", says: "charge-before-upload: "}, killer{}},
 		{"charge after release: an upload is stored without its charge", 12, []edit{
 			{"internal/ledger/upload.go", "				func() error { return r.charge(query, rho, true) },\n", ""},

@@ -27,7 +27,7 @@ var mutants = []mutant{
 	}, "TestO6RestoredBackup/continue/opening-before/released-after", "one-release"},
 	{"charge after release", []edit{
 		{"internal/ledger/upload.go", "				func() error { return r.charge(query, rho, true) },\n", ""},
-		{"internal/ledger/final.go", "			return r.put(finalBucket,", "			if err := r.charge(query, 1e-9, true); err != nil {\n				return err\n			}\n			return r.put(finalBucket,"},
+		{"internal/ledger/final.go", "			return j.l.put(tx, resultKey,", "			if err := r.charge(query, 1e-9, true); err != nil {\n				return err\n			}\n			return j.l.put(tx, resultKey,"},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
 		{"internal/round/slot.go", "	if all := everybody(s.plan); subset(all, s.live.slot.uploaded) {\n		return s.propose(",
