@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -79,28 +80,42 @@ func Receive(receive func() (data []byte, last bool, err error), limit int) ([]b
 	return ReceiveUpTo(receive, limit, func() int { return limit })
 }
 
-// ReceiveUpTo is Receive with a limit that is looked up where a message is longer than least.
+// maxPart bounds what is set aside for the rest of a message while it comes.
+const maxPart = 8 * Size
+
+// ReceiveUpTo is Receive with a limit that is looked up where a message is longer than least. It
+// keeps a long message in parts until it is whole: one slice would be made anew many times.
 func ReceiveUpTo(receive func() (data []byte, last bool, err error), least int, limit func() int) ([]byte, error) {
-	var message []byte
-	most := least
+	var parts [][]byte // of the message, but for its end
+	var end []byte
+	n, most := 0, least
 	for {
 		data, last, err := receive()
 		if err != nil {
-			if errors.Is(err, io.EOF) && message != nil {
+			if errors.Is(err, io.EOF) && n > 0 {
 				return nil, io.ErrUnexpectedEOF
 			}
 			return nil, err
 		}
-		n := len(message) + len(data)
+		n += len(data)
 		if n > most && most == least {
 			most = limit()
 		}
 		if n > most {
 			return nil, ErrTooLong
 		}
-		message = append(message, data...)
-		if last {
-			return message, nil
+		if len(data) > cap(end)-len(end) {
+			if len(end) > 0 {
+				parts = append(parts, end)
+			}
+			end = make([]byte, 0, max(len(data), min(n, maxPart))) // as much as came: twice at most
+		}
+		end = append(end, data...)
+		switch {
+		case last && parts == nil:
+			return end, nil
+		case last:
+			return slices.Concat(append(parts, end)...), nil
 		}
 	}
 }

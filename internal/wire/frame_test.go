@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 	"testing"
 )
 
 func TestFrames(t *testing.T) {
-	for _, size := range []int{0, 1, Size - 1, Size, Size + 1, 3*Size + 7} {
+	for _, size := range []int{0, 1, Size - 1, Size, Size + 1, 3*Size + 7, maxPart, 5*maxPart + 9} {
 		message := bytes.Repeat([]byte{1, 2, 3, 5, 8}, size/5+1)[:size]
 		type frame struct {
 			data []byte
@@ -58,5 +59,28 @@ func TestFramesRefuse(t *testing.T) {
 	}, 100)
 	if err != io.ErrUnexpectedEOF {
 		t.Errorf("a message cut off: %v", err)
+	}
+}
+
+// TestReceivedOnce: a long message is not copied again and again while it grows, whatever the size
+// of its frames.
+func TestReceivedOnce(t *testing.T) {
+	const size = 4 << 20
+	for _, of := range []int{1000, Size, Max} {
+		frame, got := make([]byte, of), 0
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		message, err := Receive(func() ([]byte, bool, error) {
+			next := frame[:min(of, size-got)]
+			got += len(next)
+			return next, got == size, nil
+		}, size)
+		runtime.ReadMemStats(&after)
+		if err != nil || len(message) != size {
+			t.Fatalf("%d bytes, %v", len(message), err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 5*size/2 {
+			t.Errorf("%d bytes are made for a message of %d in frames of %d", n, size, of)
+		}
 	}
 }
