@@ -48,14 +48,17 @@ func (t *attestation) attest(r wire.Attest) wire.Message {
 	// the result of a wide study takes as much memory as rows
 	t.s.owner.Answered()
 	t.s.results.latest = nil
-	signature, err := t.s.journal.SignResult(sha256.Sum256(r.Draft), func() ([]byte, error) {
+	draft := result.Draft(r.Draft)
+	r.Draft = nil
+	signature, err := t.s.journal.SignResult(sha256.Sum256(draft), func() ([]byte, error) {
 		confirmations, err := t.s.ring.Confirmations()
 		if err != nil {
 			return nil, err
 		}
 		e := result.Evidence{Proposer: r.Proposer, Approvals: result.Blobs(r.Approvals), Confirmations: result.Blobs(confirmations)}
 		e.Certificates = make([]result.Blob, len(h.queries)) // of each release, once it is read
-		bare, err := result.Draft(r.Draft).Bare(t.s.body, e)
+		bare, err := draft.Bare(t.s.body, e)
+		draft = nil // nobody else holds its text, of which nothing more is read
 		if err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ type recording struct {
 func (rs *results) write(r wire.Final, release study.Release) {
 	final := wire.Final{Signature: r.Signature, Certificate: r.Certificate, Encoded: r.Encoded}
 	w := &recording{query: r.Query, final: final, release: release, done: make(chan struct{}), erased: make(chan struct{})}
-	rs.recording = w
+	rs.recording, rs.latest = w, nil
 	rs.s.work.Go(func() {
 		defer close(w.erased)
 		err := rs.s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r)...)
