@@ -45,6 +45,36 @@ func DecodeBase64(out, text []byte) ([]byte, error) {
 	return out, nil
 }
 
+// decode reads the base64 of numbers of w bytes, a piece of them at a time. count gets how many
+// there are and may refuse them; each then gets the bytes of those from number at on.
+func decode(text []byte, w int, count func(n int) error, each func(at int, raw []byte)) error {
+	padding := len(text) - len(bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("=")), []byte("=")))
+	if len(text)%4 != 0 {
+		return errBase64
+	}
+	size := base64.StdEncoding.DecodedLen(len(text)) - padding
+	if size%w != 0 {
+		return errForm
+	}
+	if err := count(size / w); err != nil {
+		return err
+	}
+	raw := make([]byte, 0, min(size+padding, piece*w))
+	at := 0
+	for part := range slices.Chunk(text, base64.StdEncoding.EncodedLen(piece*w)) {
+		var err error
+		if raw, err = DecodeBase64(raw[:0], part); err != nil {
+			return err
+		}
+		if at*w+len(raw) != min(size, (at+piece)*w) { // padded before the end
+			return errBase64
+		}
+		each(at, raw)
+		at += piece
+	}
+	return nil
+}
+
 // width returns how many bytes a number takes in two's complement.
 func width(v int64) int {
 	w := 1
@@ -157,7 +187,20 @@ func (v *Ints) UnmarshalText(text []byte) error {
 	}
 	w := int(text[1] - '0')
 	first, second, any := bytes.Cut(text[2:], []byte(","))
-	raw, err := DecodeBase64(nil, first)
+	var out Ints
+	err := decode(first, w, func(n int) error {
+		if n > maxInts {
+			return fmt.Errorf("packed numbers must be at most %d, got %d", maxInts, n)
+		}
+		out = make(Ints, n)
+		return nil
+	}, func(at int, raw []byte) {
+		for i := range len(raw) / w {
+			var b [8]byte
+			copy(b[8-w:], raw[i*w:(i+1)*w])
+			out[at+i] = int64(binary.LittleEndian.Uint64(b[:])) >> (64 - 8*w)
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -165,17 +208,8 @@ func (v *Ints) UnmarshalText(text []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(raw)%w != 0 || len(rest)%exception != 0 || any != (len(rest) > 0) {
+	if len(rest)%exception != 0 || any != (len(rest) > 0) {
 		return errForm
-	}
-	if len(raw) > maxInts*w {
-		return fmt.Errorf("packed numbers must be at most %d, got %d", maxInts, len(raw)/w)
-	}
-	out := make(Ints, len(raw)/w)
-	for i := range out {
-		var b [8]byte
-		copy(b[8-w:], raw[i*w:])
-		out[i] = int64(binary.LittleEndian.Uint64(b[:])) >> (64 - 8*w)
 	}
 	last := -1
 	for ; len(rest) > 0; rest = rest[exception:] {
@@ -257,16 +291,17 @@ func (v *Floats) UnmarshalText(text []byte) error {
 	if len(text) < 3 || text[0] != 'f' || text[1] != '8' {
 		return errForm
 	}
-	raw, err := DecodeBase64(nil, text[2:])
+	var out Floats
+	err := decode(text[2:], 8, func(n int) error {
+		out = make(Floats, n)
+		return nil
+	}, func(at int, raw []byte) {
+		for i := range len(raw) / 8 {
+			out[at+i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+		}
+	})
 	if err != nil {
 		return err
-	}
-	if len(raw)%8 != 0 {
-		return errForm
-	}
-	out := make(Floats, len(raw)/8)
-	for i := range out {
-		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
 	}
 	if !out.finite() {
 		return errors.New("packed numbers must be finite")

@@ -60,6 +60,7 @@ func TestOtherFormsAreRefused(t *testing.T) {
 	count := 0
 	for _, text := range []string{
 		"i", "i1", "f8", "i0AA==", "i9AAAAAAAAAAAA", "u1AA==", "I1AA==", "1AA==", "i1AA", "i1AA=", "i1AB==", "i1AA==\n", "i1A\nA==", " i1AA==", "i1-_8=",
+		"i1AQID/AAFBQUFBQUFBQU=,BAAAAAAAAAAAAQAA\n", "i1AQID/AAFBQUFBQUFBQU=,BAAA\nAAAAAAAAAQAA", "i1" + strings.Repeat("A", 4*piece/3-1) + "=AAAA", // padded inside, at the end of a piece
 		"i2AAA=", "i2//8=", "i2gP8=", "i3AQAAAID/", "i2BQA=", "i2AAAA", "i8AQAAAAAAAAA=", "i8AAAAAAAAgAA=AAAAAAAAgAA=", // in more bytes than they need, of half a number, padded inside
 		// exceptions: longer than another width, missing, none, not split, of no number, of a
 		// number that is there, that fits, not ascending, twice, cut
