@@ -53,21 +53,21 @@ func (p *Plan) Outputs(steps []Release) (Outputs, error) {
 // leftover says which vectors of a query's release something reads once the course after it is
 // known: Outputs, of power steps, where the last step and the random one were, and the sums that it
 // pools.
-type leftover struct{ all, x, found, noised bool }
+type leftover struct{ all, x, pooled, noised bool }
 
 func (p *Plan) leftover(q Query) leftover {
 	step := q.Kind == KindPower
-	pooled := step && q.Round >= p.Rounds/2
 	return leftover{
 		all:    p.Method.Name == proposal.MethodAuto, // MethodWhy follows all again
 		x:      step && (q.Round == p.Rounds-1 || q.Round == randomRound(p.Digest, q.Run, p.Rounds)),
-		found:  pooled,
-		noised: pooled || !step,
+		pooled: step && q.Round >= p.Rounds/2,
+		noised: !step,
 	}
 }
 
 // Spent returns a release without the vectors that nothing reads of it any more once the course
-// after it is known: of a wide study most of its numbers.
+// after it is known: of a wide study most of its numbers. Sums that are pooled stay, in the bytes
+// that their longest number needs ([packed.Narrow]).
 func (p *Plan) Spent(r Release) Release {
 	l := p.leftover(p.Queries[r.Query])
 	if l.all {
@@ -77,8 +77,11 @@ func (p *Plan) Spent(r Release) Release {
 	if !l.x {
 		r.X = nil
 	}
-	if !l.found {
+	switch {
+	case !l.pooled:
 		r.Found = nil
+	case r.Noised != nil: // not spent before
+		r.kept = r.Noised.Narrow()
 	}
 	if !l.noised {
 		r.Noised = nil

@@ -78,10 +78,10 @@ func (p *Plan) Left(q Query) (n int) {
 	if l.all || l.x {
 		n += f.d * f.x
 	}
-	if l.all || l.found {
+	if l.all || l.pooled {
 		n += f.d * f.found
 	}
-	if l.all || l.noised {
+	if l.all || l.pooled || l.noised {
 		n += p.Noise.released(q)
 	}
 	return n + f.deviations

@@ -126,8 +126,11 @@ func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
 					t.Fatal(err)
 				}
 				s := p.Spent(r)
-				if n := len(s.X) + len(s.Center) + len(s.Found) + len(s.Scale) + len(s.Fill) + len(s.Deviations) + len(s.Noised); n != p.Left(p.Queries[c.Query]) {
+				if n := len(s.X) + len(s.Center) + len(s.Found) + len(s.Scale) + len(s.Fill) + len(s.Deviations) + s.values(); n != p.Left(p.Queries[c.Query]) {
 					t.Fatalf("of a release %d numbers are left, by the plan %d: %+v", n, p.Left(p.Queries[c.Query]), p.Queries[c.Query])
+				}
+				if again := p.Spent(s); s.values() > 0 && (!slices.Equal(s.Z(), r.Z()) || !slices.Equal(again.Z(), r.Z())) {
+					t.Fatalf("of a release other numbers are left: %+v", p.Queries[c.Query])
 				}
 				charged += r.Rho
 				if c, err = p.Next(c, r, releases); err != nil {

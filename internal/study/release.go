@@ -46,6 +46,9 @@ type Release struct {
 	Rho     float64 `json:"rho"` // charge
 	// sum + noise; the chosen candidate alone where one is chosen
 	Noised packed.Ints `json:"noised"`
+
+	// kept are the numbers of Noised where it is nil and they are pooled ([Plan.Spent]).
+	kept packed.Narrow
 }
 
 // releaseLabel separates the coordinator's signatures from every other.
@@ -129,14 +132,28 @@ func (r Release) Ask() Ask {
 // Z is the noised mean over units: for a power step z_t, in the squared units of the
 // scaled columns, laid out like X.
 func (r Release) Z() []float64 {
-	z := make([]float64, len(r.Noised))
+	z := make([]float64, r.values())
 	r.z(z, 0)
 	return z
 }
 
+// values is how many numbers were released.
+func (r Release) values() int {
+	if r.Noised == nil {
+		return r.kept.Len()
+	}
+	return len(r.Noised)
+}
+
 // z writes numbers of Z from one on.
 func (r Release) z(to []float64, from int) {
-	for i, v := range r.Noised[from:][:len(to)] {
+	for i := range to {
+		var v int64
+		if r.Noised != nil {
+			v = r.Noised[from+i]
+		} else {
+			v = r.kept.At(from + i)
+		}
 		to[i] = float64(v) * r.Grid / float64(max(1, r.Units))
 	}
 }
@@ -189,7 +206,7 @@ func (r Release) reads(d int) (of []func(from int, to []float64)) {
 		}
 		return of
 	}
-	for begins := 0; begins < len(r.Noised); begins += d {
+	for begins := 0; begins < r.values(); begins += d {
 		of = append(of, func(from int, to []float64) {
 			r.z(to, begins+from)
 			if len(r.Scale) > 0 {
