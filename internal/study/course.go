@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"covey/internal/linalg"
+	"covey/internal/packed"
 	"covey/internal/proposal"
 	"covey/internal/standardize"
 )
@@ -19,19 +20,19 @@ type Course struct {
 	// holds the link before it, so that one link stands for all releases up to it.
 	History proposal.Digest `json:"history"`
 	// X is the block in force, as in Ask: x_t, and after the last step the components.
-	X      []float64 `json:"x,omitempty"`
-	Center []float64 `json:"center,omitempty"` // released so far
-	Found  []float64 `json:"found,omitempty"`  // by deflation, so far
-	Scale  []float64 `json:"scale,omitempty"`  // learned so far, as in Ask
+	X      packed.Floats `json:"x,omitempty"`
+	Center packed.Floats `json:"center,omitempty"` // released so far
+	Found  packed.Floats `json:"found,omitempty"`  // by deflation, so far
+	Scale  packed.Floats `json:"scale,omitempty"`  // learned so far, as in Ask
 	// Observed is the share of rows in which each coordinate has a value, as far as the released
 	// count says; empty where none is released.
-	Observed []float64 `json:"observed,omitempty"`
+	Observed packed.Floats `json:"observed,omitempty"`
 	// Present is the share of units of several rows that have a value in each coordinate, as far as
 	// counts of columns say; empty where Observed and PerUnit say it.
-	Present []float64 `json:"present,omitempty"`
+	Present packed.Floats `json:"present,omitempty"`
 	// Deviations are those of scores on the components, by released variances, where the study has
 	// pictures; empty before they are released.
-	Deviations []float64 `json:"deviations,omitempty"`
+	Deviations packed.Floats `json:"deviations,omitempty"`
 	// Columns are what is known of each column where constants are learned.
 	Columns []standardize.Column `json:"columns,omitempty"`
 	// Radii are in force, by the kind of sum. A kind that is not there has none yet.
