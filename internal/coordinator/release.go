@@ -41,7 +41,7 @@ func (m *leader) open(digest proposal.Digest, s *memory, e round.Open) {
 			signed, err := u.Sign(c.authority.SigningKey(), released)
 			var next study.Course
 			if err == nil {
-				next, err = before.Next(released)
+				next, err = before.Next(released, signed.Encoded)
 			}
 			if err != nil {
 				c.unreleased(term, digest, e.Ask, err)

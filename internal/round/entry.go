@@ -1,6 +1,7 @@
 package round
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -144,21 +145,28 @@ func release(r study.Release, signed Released, next study.Course) Entry {
 // Next returns the course after a release of the open query. It reads the committed
 // releases and the course, which never change in place: a copy of the state may be asked
 // outside the lock that guards it. Most queries need no release before theirs, and every query
-// waits for this: none is then parsed.
-func (s *State) Next(r study.Release) (study.Course, error) {
+// waits for this: none is then parsed. encoded are the bytes of the release that are signed.
+func (s *State) Next(r study.Release, encoded []byte) (study.Course, error) {
 	var earlier []study.Release
 	if reads := s.plan.Queries.Earlier(r.Query); len(reads) > 0 {
 		for _, e := range s.Releases {
+			var head struct { // most of a wide study's release is its vectors
+				Query int `json:"query"`
+			}
+			if err := json.Unmarshal(e.Encoded, &head); err != nil {
+				return study.Course{}, err
+			}
+			if !slices.Contains(reads, head.Query) {
+				continue
+			}
 			of, err := study.ParseRelease(e.Encoded)
 			if err != nil {
 				return study.Course{}, err
 			}
-			if slices.Contains(reads, of.Query) {
-				earlier = append(earlier, s.plan.Spent(of))
-			}
+			earlier = append(earlier, s.plan.Spent(of))
 		}
 	}
-	return s.plan.Next(s.Course, r, earlier)
+	return s.plan.NextOf(s.Course, r, encoded, earlier)
 }
 
 // entry completes an entry about the open slot.

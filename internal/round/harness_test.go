@@ -160,7 +160,7 @@ func (h *harness) open(e Open) {
 	}
 	r := must.Get(h.state.plan.NewRelease(e.Ask, e.Survivors, noised))(h.t)
 	raw := must.Get(r.Encode())(h.t)
-	next := must.Get(h.state.Next(r))(h.t)
+	next := must.Get(h.state.Next(r, raw))(h.t)
 	h.commit(h.state.NewReleased(r, Released{Encoded: raw, Signature: []byte("signature")}, next))
 }
 

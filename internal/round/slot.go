@@ -155,7 +155,7 @@ func (s leader) certify() []Effect {
 
 // adopt proposes a result that this log does not hold.
 func (s leader) adopt(e Adopt) []Effect {
-	course, err := s.Next(e.Release)
+	course, err := s.Next(e.Release, e.Released.Encoded)
 	if err != nil {
 		return s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})
 	}
