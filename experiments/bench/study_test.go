@@ -147,6 +147,7 @@ func BenchmarkStudy(b *testing.B) {
 				without.wall, without.cpu = without.wall+u.wall, without.cpu+u.cpu
 				with.wall, with.cpu = with.wall+m.wall, with.cpu+m.cpu
 				parts["setup"] += m.trace.setup
+				parts["result"] += m.trace.result
 				for _, phase := range phases {
 					parts[phase] += m.trace.spent[phase]
 				}

@@ -12,10 +12,10 @@ import (
 // trace is where a study's time went, by what its operator can see of it.
 type trace struct {
 	quorum int // of the study's thresholds
-	// setup lasts until the first query is open. queries has an entry for each, from its being open
-	// to its release's commit.
-	setup   time.Duration
-	queries []time.Duration
+	// setup lasts until the first query is open, and result from the last release until it is
+	// signed. queries has an entry for each, from its being open to its release's commit.
+	setup, result time.Duration
+	queries       []time.Duration
 	spent   map[string]time.Duration // on each of phases, over all queries
 
 	at   time.Time // of the last view
@@ -50,6 +50,8 @@ func (t *trace) see(now time.Time, v outline.View) {
 			t.spent = map[string]time.Duration{}
 		}
 		t.spent[t.phase(before)] += now.Sub(t.at)
+	case before.Status == round.StatusSigning:
+		t.result += now.Sub(t.at)
 	}
 	if before.Status != v.Status || before.Query != v.Query {
 		if before.Status == round.StatusRunning {
@@ -100,11 +102,12 @@ func TestTrace(t *testing.T) {
 		{Status: round.StatusRunning, Phase: "open", Sites: every, Waiting: all},
 		{Status: round.StatusRunning, Phase: "open", Sites: every},
 		{Status: round.StatusRunning, Phase: "upload", Sites: every, Query: 1},
+		{Status: round.StatusSigning, Query: 2},
 		{Status: round.StatusCompleted, Query: 2},
 	} {
 		seen.see(start.Add(time.Second<<i), v)
 	}
-	if seen.setup != time.Second || len(seen.queries) != 2 || seen.queries[0] != 126*time.Second || seen.queries[1] != 128*time.Second {
+	if seen.setup != time.Second || seen.result != 256*time.Second || len(seen.queries) != 2 || seen.queries[0] != 126*time.Second || seen.queries[1] != 128*time.Second {
 		t.Errorf("%+v", seen)
 	}
 	for phase, want := range map[string]time.Duration{answers: 2 + 4, signatures: 8, certificate: 16, shares: 32, opening: 64, survivors: 128} {

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -452,19 +453,38 @@ func TestAttestNeedsTheChain(t *testing.T) {
 	s.keeps(s.chain.Head())
 }
 
-// TestAttestLetsGoOfRows: no query is left once a result is asked about, whose check takes memory;
-// a question about a result that is not due takes no rows from the queries.
+// TestAttestLetsGoOfRows: no query is left once a result is asked about. Rows go before a check
+// that takes much memory, and otherwise after the answer, which does not wait for it; a question
+// about a result that is not due takes none from the queries.
 func TestAttestLetsGoOfRows(t *testing.T) {
-	c := newStandIn(t, 3, autoPolicy, nil)
-	c.ready()
-	s := c.sites[0]
-	refused(s, wire.Attest{Header: wire.Header{Study: c.plan.Digest}}, study.CodeOutOfOrder)
-	r, _ := c.result(c.released())
-	if rows := s.session(c).rows; !rows.Loaded() {
-		t.Fatal("the rows are not loaded after the queries")
-	}
-	want[wire.Attestation](s, c.attest(r))
-	if rows := s.session(c).rows; rows.Loaded() {
-		t.Error("the rows are still there")
+	for _, large := range []bool{false, true} {
+		t.Run(fmt.Sprint("large ", large), func(t *testing.T) {
+			c := newStandIn(t, 3, autoPolicy, nil)
+			c.ready()
+			s := c.sites[0]
+			refused(s, wire.Attest{Header: wire.Header{Study: c.plan.Digest}}, study.CodeOutOfOrder)
+			r, _ := c.result(c.released())
+			on := s.session(c)
+			if !on.rows.Loaded() {
+				t.Fatal("the rows are not loaded after the queries")
+			}
+			on.mu.Lock()
+			if large {
+				on.plan.D = smallCheck // columns
+			}
+			owner{on}.Answered()
+			if on.rows.Loaded() == large {
+				t.Error("rows went before a small check, or stayed for a large one")
+			}
+			if large {
+				on.plan.D = c.plan.D
+			}
+			on.mu.Unlock()
+			want[wire.Attestation](s, c.attest(r))
+			s.agent.work.Wait()
+			if on.rows.Loaded() {
+				t.Error("the rows are still there")
+			}
+		})
 	}
 }

@@ -79,8 +79,25 @@ func (o owner) RolledBack(r wire.Message, evidence string) wire.Message {
 }
 func (o owner) Pinned(approval ledger.Approval) study.Code { return o.pinned(approval) }
 func (o owner) Sum(ask study.Ask) ([]int64, error)         { return o.rows.Answer(o.plan, ask) }
-func (o owner) Answered()                                  { o.rows.Release() }
 func (o owner) Beyond(sign string)                         { o.agent.strangers.log(o.plan.Digest, sign) }
+
+// smallCheck is how much memory the check of a result may take besides the rows.
+const smallCheck = 4 << 20
+
+// Answered lets go of the rows: at once if the check of the result, which follows, takes much
+// memory. Otherwise they go after the answer, which waits for no rows to be unmapped: that takes
+// longer than the check where there are many. Until then mu is held, so that nobody is in Sum.
+func (o owner) Answered() {
+	if o.plan.CheckBytes() > smallCheck {
+		o.rows.Release()
+		return
+	}
+	o.agent.work.Go(func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.rows.Release()
+	})
+}
 
 // store tells an error of the ledger by code. One that ends the ledger ends Run.
 func (s *summary) store(err error) study.Code {

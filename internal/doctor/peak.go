@@ -31,8 +31,6 @@ func peakOf(p *study.Plan, d siteconfig.Dataset, rows *dataset.Rows) need {
 		unitOfRow = 8 + 8 + 4
 		unitName  = 96 // while the source is read
 		answers   = 9  // an answer as a sum, noised, masked, as bytes, on its way; the release, likewise
-		verified  = 5  // what is left of releases while the site verifies and signs the result, or fetches it
-		outputs   = 40 // the components, by each output, in the result, its draft and what verifies it
 		collected = 0.4
 	)
 	width := int64(8)
@@ -40,9 +38,9 @@ func peakOf(p *study.Plan, d siteconfig.Dataset, rows *dataset.Rows) need {
 		width = 4
 	}
 	n := int64(rows.Rows)
-	values, left := 0, 0
+	values := 0
 	for _, q := range p.Queries {
-		values, left = max(values, q.Lanes), left+p.Left(q)
+		values = max(values, q.Lanes)
 	}
 	workers := int64(d.Workers)
 	if workers <= 0 {
@@ -55,7 +53,7 @@ func peakOf(p *study.Plan, d siteconfig.Dataset, rows *dataset.Rows) need {
 	out.mapped = out.rows > int64(d.InMemory())
 	out.paged = dataset.Source{Path: d.Path, Format: dataset.Format(d.Format)}.Kind() == dataset.Parquet
 	// the result is verified once all queries are answered
-	out.rest = process + workers*(blocks+8*int64(values)) + 8*max(answers*int64(values), verified*int64(left)+outputs*int64(p.D*p.K)) + norms*n
+	out.rest = process + workers*(blocks+8*int64(values)) + max(8*answers*int64(values), p.CheckBytes()) + norms*n
 	if d.Unit != "" { // and one unit's sum for each worker
 		out.rest += unitOfRow*n + unitName*int64(rows.Units) + 8*workers*int64(values)
 	}

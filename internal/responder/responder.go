@@ -42,7 +42,8 @@ type Owner interface {
 	// Sum returns the exact sum over the rows that Pinned has loaded. It is called by one goroutine
 	// at a time.
 	Sum(study.Ask) ([]int64, error)
-	// Answered lets go of the rows: no query is left. Nobody is in Sum.
+	// Answered lets go of the rows, at the latest once the request is answered: no query is left.
+	// Nobody is in Sum.
 	Answered()
 }
 

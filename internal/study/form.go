@@ -87,6 +87,21 @@ func (p *Plan) Left(q Query) (n int) {
 	return n + f.deviations
 }
 
+// CheckBytes returns about how much memory it takes, at most, to check a study's whole result, as a
+// site does that signs or fetches it.
+func (p *Plan) CheckBytes() int64 {
+	const (
+		number   = 8
+		releases = 5  // what is left of releases
+		outputs  = 40 // the components, by each output, in the result, its draft and what verifies it
+	)
+	left := 0
+	for _, q := range p.Queries {
+		left += p.Left(q)
+	}
+	return number * (releases*int64(left) + outputs*int64(p.D*p.K))
+}
+
 // columns is how many vectors an ask of the query holds in X.
 func (p *Plan) columns(q Query) int {
 	switch q.sum().Definition().Directions {
