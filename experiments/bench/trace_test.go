@@ -16,7 +16,7 @@ type trace struct {
 	// signed. queries has an entry for each, from its being open to its release's commit.
 	setup, result time.Duration
 	queries       []time.Duration
-	spent   map[string]time.Duration // on each of phases, over all queries
+	spent         map[string]time.Duration // on each of phases, over all queries
 
 	at   time.Time // of the last view
 	view outline.View
