@@ -15,13 +15,19 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// settle waits until this process does nothing: a site lets go of its rows once it hears of a
-// study's end, which takes a processor and belongs to no later study. It waits no longer than most.
+// settle waits until this process does nothing: a site lets go of its rows once it has signed the
+// result, or hears of the study's end, which takes a processor and belongs to no later study. On a
+// busy machine what has work to do may get no processor for a while, so that quiet is a quarter of
+// a second. It waits no longer than most.
 func settle(most time.Duration) error {
+	quiet := 0
 	for began, last := time.Now(), cpu(); time.Since(began) < most; {
 		time.Sleep(50 * time.Millisecond)
 		now := cpu()
-		if now-last <= 2*time.Millisecond {
+		if quiet++; now-last > 2*time.Millisecond {
+			quiet = 0
+		}
+		if quiet == 5 {
 			return nil
 		}
 		last = now

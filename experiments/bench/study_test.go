@@ -2,10 +2,14 @@ package bench
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"testing"
 	"time"
 
@@ -49,6 +53,26 @@ type spent struct {
 	trace     trace // of a masked one
 }
 
+var profiles = flag.String("profiles", "", "a folder for CPU profiles, one of each study that BenchmarkStudy or BenchmarkGrowth measures")
+
+// profiled makes a CPU profile of what follows, until done is called, if there is a folder for it.
+func profiled(name string) (done func() error) {
+	if *profiles == "" {
+		return func() error { return nil }
+	}
+	file, err := os.CreateTemp(*profiles, name+"-*.pprof")
+	if err == nil {
+		err = pprof.StartCPUProfile(file)
+	}
+	if err != nil {
+		return func() error { return err }
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return file.Close()
+	}
+}
+
 // masked runs a study of a federation.
 func masked(f *fed.Federation, spec proposal.Spec) (s spent, err error) {
 	thresholds, err := proposal.NewThresholds(len(f.Sites), 0, 0)
@@ -58,9 +82,13 @@ func masked(f *fed.Federation, spec proposal.Spec) (s spent, err error) {
 	s.trace.quorum = thresholds.Quorum
 	var start time.Time
 	var used time.Duration
-	err = f.Study(context.Background(), spec, func() { start, used = time.Now(), cpu() }, func(at time.Time, v outline.View) { s.trace.see(at, v) })
+	done := func() error { return nil }
+	err = f.Study(context.Background(), spec, func() {
+		done = profiled("masked")
+		start, used = time.Now(), cpu()
+	}, func(at time.Time, v outline.View) { s.trace.see(at, v) })
 	s.wall, s.cpu = time.Since(start), cpu()-used
-	return s, err
+	return s, errors.Join(err, done())
 }
 
 // pair is a masked federation and an unmasked one of the same shape and rows.
@@ -100,11 +128,15 @@ func (p *pair) turn(b *testing.B) (without, with spent) {
 		b.Fatal(err)
 	}
 	runtime.GC()
+	done := profiled("unmasked")
 	start, used := time.Now(), cpu()
 	if _, err := p.unmasked.Study(plan); err != nil {
 		b.Fatal(err)
 	}
 	without.wall, without.cpu = time.Since(start), cpu()-used
+	if err := done(); err != nil {
+		b.Fatal(err)
+	}
 	if with, err = masked(p.masked, spec); err != nil {
 		b.Fatal(err)
 	}

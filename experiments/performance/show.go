@@ -162,11 +162,11 @@ func showMasks(s summary) string {
 }
 
 func showStudy(s summary) string {
-	out := [][]string{{"the masked study's folders", "wall / unmasked", "aim", "CPU / unmasked", "wall, s", "CPU, s", "setup", "answers", "shares", "opening", "result"}}
+	out := [][]string{{"the masked study's folders", "wall / unmasked", "aim", "CPU / unmasked", "wall, s", "CPU, s", "setup", "answers", "shares", "opening"}}
 	for _, dir := range []string{"disk", "memory"} {
 		b := "Study/dir=" + dir
 		out = append(out, []string{"on " + dir, s.within(b, "wall/unmasked"), map[string]string{"disk": "1.3", "memory": "1.15"}[dir], s.within(b, "cpu/unmasked"), s.median(b, "wall-ms", 1000), s.median(b, "cpu-ms", 1000),
-			s.median(b, "setup-ms", 1000), s.median(b, "answers-ms", 1000), s.median(b, "shares-ms", 1000), s.median(b, "opening-ms", 1000), s.median(b, "result-ms", 1000)})
+			s.median(b, "setup-ms", 1000), s.median(b, "answers-ms", 1000), s.median(b, "shares-ms", 1000), s.median(b, "opening-ms", 1000)})
 	}
 	out[2][0] = "in memory"
 	return markdown(out...)
