@@ -20,6 +20,8 @@ func init() {
 		{"memory: rows that are closed are given back", 0, []edit{{idle, "	delete(s.mapped, stored)\n", ""}}, in("holding", "TestIdleRowsAreThere"), killer{}},
 		{"memory: a packed file's rows are not counted", 0, []edit{{kept, "return m.most == 0 ||", "return true ||"}}, in("dataset", "TestMostCountsRows"), killer{}},
 		{"memory: mapped rows are said to be in memory", 0, []edit{{peak, "out.mapped = out.rows > int64(d.InMemory())", "out.mapped = false"}}, in("doctor", "TestMemoryIsPredicted"), killer{}},
+		{"memory: rows stay while a large result is checked", 0, []edit{{"internal/agent/session.go", "if o.plan.CheckBytes() > smallCheck {", "if false {"}}, in("agent", "TestAttestLetsGoOfRows"), killer{}},
+		{"memory: a small result waits for rows to be unmapped", 0, []edit{{"internal/agent/session.go", "if o.plan.CheckBytes() > smallCheck {", "if true {"}}, in("agent", "TestAttestLetsGoOfRows"), killer{}},
 		{"memory: the first query is the slowest", 0, []edit{{"internal/doctor/dryrun.go", "spent > took {", "took == 0 {"}}, in("doctor", "TestSlowestIsTimed"), killer{}},
 	})
 }
