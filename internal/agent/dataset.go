@@ -75,50 +75,68 @@ func (s *summary) population() string {
 // the data set cannot be had as the approval recorded it, and agent.toml now has it in another
 // place, the same bytes there will do.
 func (s *session) pinned(approval ledger.Approval) study.Code {
-	code := s.pinnedAs(approval)
+	code, why := s.pinnedAs(approval)
 	now, ok := s.agent.Settings.current.Load().Dataset(s.dataset.Name)
-	if code == "" || !ok || now.Unit != s.dataset.Unit || reflect.DeepEqual(now, s.dataset) {
-		return code
-	}
-	recorded := s.dataset
-	s.rows.Release()
-	s.use(now, s.under)
-	if s.pinnedAs(approval) != "" {
+	if code != "" && ok && now.Unit == s.dataset.Unit && !reflect.DeepEqual(now, s.dataset) {
+		recorded := s.dataset
 		s.rows.Release()
-		s.use(recorded, s.under)
-		return code
+		s.use(now, s.under)
+		if moved, other := s.pinnedAs(approval); moved != "" {
+			s.rows.Release()
+			s.use(recorded, s.under)
+			why += "; the data set of this name in agent.toml does not replace it: " + other
+		} else {
+			s.agent.log.Info("the approved data set has moved; reading it from its place in agent.toml", "study", s.plan.Digest, "dataset", now.Name)
+			code, why = "", ""
+		}
 	}
-	s.agent.log.Info("the approved data set has moved; reading it from its place in agent.toml", "study", s.plan.Digest, "dataset", now.Name)
-	return ""
+	s.delays(code, why)
+	return code
 }
 
-// pinnedAs is pinned of the data set as the session has it.
-func (s *session) pinnedAs(approval ledger.Approval) study.Code {
+// delays logs that the study lacks this site's rows, and that they are back. The coordinator asks
+// again at least once a minute: the same reason is logged once.
+func (s *session) delays(code study.Code, why string) {
+	if s.missing == why {
+		return
+	}
 	log := s.agent.log.With("study", s.plan.Digest, "dataset", s.dataset.Name)
-	err := s.rows.Load(s.plan, s.dataset, s.unattended)
-	if err != nil {
+	switch s.missing = why; code {
+	case "":
+		log.Info("the approved data set can be used again")
+		return
+	case study.CodeDataChanged:
+		why = "it is not the data set that was approved: " + why
+	}
+	goes := "the study waits for this site until its data set can be used, or until the study is aborted"
+	if !s.plan.Proposal.Spec.Waits() {
+		goes = "the study goes on without this site until its data set can be used"
+	}
+	log.Warn(goes, "error", why)
+}
+
+// pinnedAs is pinned of the data set as the session has it. It also returns the reason in words.
+func (s *session) pinnedAs(approval ledger.Approval) (code study.Code, why string) {
+	if err := s.rows.Load(s.plan, s.dataset, s.unattended); err != nil {
 		s.stands("an approved study could not use it when last asked: " + err.Error())
 		_, units := errors.AsType[*sitedata.UnitsError](err)
 		// Rows with a value at fault were not approved. That they were read no further than the
 		// fault must not show.
 		at, found := errors.AsType[*dataset.Error](err)
 		if units || found && at.Value {
-			log.Error("the data set is not the one that was approved: nothing more is sent for the study until that one is back", "error", err)
-			return study.CodeDataChanged
+			return study.CodeDataChanged, err.Error()
 		}
-		log.Error("the data set cannot be used: nothing more is sent for the study until it can be", "error", err)
-		return study.CodeData
+		return study.CodeData, err.Error()
 	}
 	s.stands("") // Views tells by itself which files have changed
-	if s.rows.Pin() != approval.DataSHA256 {
-		s.rows.Release() // a file that is restored is read again
-		what := "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed"
-		if s.dataset.Query != "" {
-			what = "the query's answer, or how agent.toml reads it (columns, missing_values, names, precision and the like), has changed"
-			s.stands("not what an approved study pinned when last asked: " + what)
-		}
-		log.Error("the data set is not the one that was approved: nothing more is sent for the study until that one is back", "error", what)
-		return study.CodeDataChanged
+	if s.rows.Pin() == approval.DataSHA256 {
+		return "", ""
 	}
-	return ""
+	s.rows.Release() // a file that is restored is read again
+	if s.dataset.Query == "" {
+		return study.CodeDataChanged, "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed"
+	}
+	why = "the query's answer, or how agent.toml reads it (columns, missing_values, names, precision and the like), has changed"
+	s.stands("not what an approved study pinned when last asked: " + why)
+	return study.CodeDataChanged, why
 }

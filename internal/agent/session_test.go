@@ -396,3 +396,39 @@ func TestChangedData(t *testing.T) {
 	// A new one of the same, charged query is not made of other rows.
 	refused(s, c.query(0, 1, c.plan.Start().X), study.CodeDataChanged)
 }
+
+// TestWaitedForInTheLog: what a study lacks of this site's rows is one warning, however
+// often the coordinator asks, and so is that the rows are back.
+func TestWaitedForInTheLog(t *testing.T) {
+	for dropout, goes := range map[string]string{proposal.DropoutContinue: "goes on without this site until", proposal.DropoutWait: "waits for this site until"} {
+		c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.OnDropout = dropout })
+		c.ready()
+		s, q := c.sites[0], c.query(0, 0, c.plan.Start().X)
+		path := filepath.Join(s.dir, "rows.csv")
+		text := must.Get(os.ReadFile(path))(t)
+		s.restart()
+		count := func(what string, want int) {
+			t.Helper()
+			if n := strings.Count(s.log.String(), what); n != want || strings.Contains(s.log.String(), "level=ERROR") {
+				t.Errorf("%s: %d lines have %q, want %d:\n%s", dropout, n, what, want, s.log.String())
+			}
+		}
+		s.write("rows.csv", "c0,c1,c2\n1,2,3\n")
+		for range 3 {
+			refused(s, q, study.CodeDataChanged)
+		}
+		count(goes, 1)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			refused(s, q, study.CodeData)
+		}
+		count(goes, 2) // for another reason
+		count("can be used again", 0)
+		s.write("rows.csv", string(text))
+		want[wire.Upload](s, q)
+		count("can be used again", 1)
+		count(goes, 2)
+	}
+}

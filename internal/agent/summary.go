@@ -35,8 +35,9 @@ type summary struct {
 	planned []egress.Planned // nil until somebody asks (leaves); with the sessions' mu held
 
 	// mu is held while one request, or one decision of the operator, is worked on.
-	mu   sync.Mutex
-	rows *holding.Rows
+	mu      sync.Mutex
+	rows    *holding.Rows
+	missing string // why the log says that the study lacks these rows, empty if it does not
 }
 
 // roomy reports whether the session stays in memory while its study waits: by the bytes of the
