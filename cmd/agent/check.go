@@ -156,7 +156,11 @@ func (e checkError) Error() string {
 			}
 			said[fault.Error()] = true
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %v", f.Code, f.Check, f.Err))
+		line := string(f.Code) + ": "
+		if !strings.HasPrefix(line, f.Check) {
+			line += f.Check + ": "
+		}
+		lines = append(lines, line+f.Err.Error())
 	}
 	return strings.Join(lines, "\n")
 }

@@ -156,11 +156,12 @@ func (c *runCmd) Run(t *terminal) error {
 }
 
 // unopened adds to err, of a data folder that cannot be opened, what to do: a volume that is not
-// mounted has no keys, and one start as root leaves files that the agent's own user cannot open.
+// mounted has no keys, and one start as root leaves files that the agent's own user cannot open:
+// another try would not help, so that is bad input.
 func unopened(err error, dir string) error {
 	switch keys := shared.Is[*pki.FileError](err); {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w: run the agent as the user who owns %s; let all in it be that user's (chown -R USER %[2]s), on a file system that can be written", err, shared.Shell(dir))
+		return shared.Bad("%w: run the agent as the user who owns %s; let all in it be that user's (chown -R USER %[2]s), on a file system that can be written", err, shared.Shell(dir))
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fmt.Errorf("%w: free some space or file numbers (df, df -i) and start the agent again; delete nothing in ledger/", err)
 	case keys && errors.Is(err, fs.ErrNotExist):

@@ -8,12 +8,14 @@ import (
 	"syscall"
 	"testing"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 )
 
-// TestUnopened: of a folder that cannot be opened it is said what to do, and nothing of another
-// fault. The error stays what it was, so that its exit status does.
+// TestUnopened: an error of a folder that cannot be opened says what to do; one of another fault
+// stays as it is. A folder of another user is bad input, for which systemd does not try again. A
+// full disk is not.
 func TestUnopened(t *testing.T) {
 	at := func(n syscall.Errno) error { return &fs.PathError{Op: "open", Path: "x", Err: n} }
 	for _, c := range []struct {
@@ -33,6 +35,9 @@ func TestUnopened(t *testing.T) {
 		more, whole := strings.CutPrefix(got.Error(), c.err.Error())
 		if !whole || !errors.Is(got, c.err) || (more == "") != (c.says == "") || !strings.Contains(more, c.says) {
 			t.Errorf("%v, want %q", got, c.says)
+		}
+		if owner := strings.Contains(c.says, "chown") || strings.Contains(c.says, "written"); shared.Is[*shared.InputError](got) != owner {
+			t.Errorf("%v is bad input: %v", got, !owner)
 		}
 	}
 	if err := unopened(os.ErrClosed, "a"); err != os.ErrClosed {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/node"
 	"covey/internal/replica"
 	"covey/test/command"
@@ -147,8 +148,8 @@ func TestLostLog(t *testing.T) {
 	}
 }
 
-// TestFolderOfAnother: a file of the folder that may not be used is said with what to do about it,
-// a port that may not be is not.
+// TestFolderOfAnother: an error of a file that may not be used says what to do about it, and is bad
+// input, which systemd does not try again. One of a port that may not be used does not.
 func TestFolderOfAnother(t *testing.T) {
 	owned := &fs.PathError{Op: "chmod", Path: "hub/raft", Err: syscall.EPERM}
 	for _, c := range []struct {
@@ -162,7 +163,7 @@ func TestFolderOfAnother(t *testing.T) {
 		{&fs.PathError{Op: "write", Path: "hub/raft/raft.db", Err: syscall.ENOSPC}, false},
 	} {
 		err := notOwned(c.err, "the hub")
-		if !errors.Is(err, c.err) || strings.HasSuffix(err.Error(), ": serve as the user who owns 'the hub'; let all in it be that user's (chown -R USER 'the hub'), on a file system that can be written") != c.says {
+		if !errors.Is(err, c.err) || strings.HasSuffix(err.Error(), ": serve as the user who owns 'the hub'; let all in it be that user's (chown -R USER 'the hub'), on a file system that can be written") != c.says || shared.Is[*shared.InputError](err) != c.says {
 			t.Error(err)
 		}
 	}

@@ -149,12 +149,13 @@ func (c *serveCmd) dashboard() (*node.Dashboard, error) {
 }
 
 // notOwned adds to err, of a file in the folder that may not be used, what to do: one start as root
-// leaves files that the coordinator's own user cannot open.
+// leaves files that the coordinator's own user cannot open. Another try would not help: it is bad
+// input.
 func notOwned(err error, dir string) error {
 	if _, network := errors.AsType[*net.OpError](err); network || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		return err
 	}
-	return fmt.Errorf("%w: serve as the user who owns %s; let all in it be that user's (chown -R USER %[2]s), on a file system that can be written", err, shared.Shell(dir))
+	return shared.Bad("%w: serve as the user who owns %s; let all in it be that user's (chown -R USER %[2]s), on a file system that can be written", err, shared.Shell(dir))
 }
 
 // inUse says of a port that is taken, or of an address that this machine does not have any more,

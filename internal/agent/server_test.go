@@ -202,7 +202,7 @@ func TestEndedCertificate(t *testing.T) {
 	ran := make(chan error, 1)
 	go func() { ran <- a.Run(ctx) }()
 	log.Wait(t, "no link to the coordinator")
-	const says = "it must join again"
+	const says = "the site must join again"
 	status := must.Get(a.Views.Status())(t)
 	if !strings.Contains(log.String(), says) || !strings.Contains(status.LinkError, says) || status.DaysLeft >= 0 {
 		t.Errorf("status %+v, log\n%s", status, log)

@@ -288,7 +288,7 @@ func checkCertificate(c *siteconfig.Config, site *pki.Holder, now time.Time) Fin
 	case site.Ended(now) != nil:
 		return found(CheckEnded, check, "", site.Ended(now))
 	case now.Before(leaf.NotBefore):
-		return found(CheckClockBehind, check, "", &pki.CertificateError{Reason: "is valid from " + leaf.NotBefore.UTC().Format(time.RFC3339) + ", and this machine's clock says " + now.UTC().Format(time.RFC3339)})
+		return found(CheckClockBehind, check, "", &pki.CertificateError{Reason: "the certificate is valid from " + leaf.NotBefore.UTC().Format(time.RFC3339) + ", and this machine's clock says " + now.UTC().Format(time.RFC3339)})
 	}
 	detail := fmt.Sprintf("of %s, %s left", site.Name(), frame.Count(left, "day", "days"))
 	if left < int(pki.RenewBefore/(24*time.Hour)) {

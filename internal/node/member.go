@@ -294,7 +294,7 @@ func fetchEstate(ctx context.Context, join pki.Join, key ed25519.PublicKey, dial
 	}
 	var reply joinReply
 	if json.Unmarshal(raw, &reply) != nil || !reply.Members.Known(key) {
-		return pki.Estate{}, pki.Members{}, &pki.CertificateError{Reason: "and keys sent by the coordinator do not parse"}
+		return pki.Estate{}, pki.Members{}, &pki.CertificateError{Reason: "the CA certificate or the keys that the coordinator sent do not parse"}
 	}
 	estate, err := pki.ParseEstate(reply.Estate)
 	return estate, reply.Members, err

@@ -276,17 +276,17 @@ func issueRequest(ca pair, role Role, name string, csrDER []byte, now time.Time)
 	}
 	csr, err := x509.ParseCertificateRequest(csrDER)
 	if err != nil {
-		return nil, &CertificateError{"the request does not parse", nil}
+		return nil, &CertificateError{"the certificate request does not parse", nil}
 	}
 	if err := csr.CheckSignature(); err != nil {
-		return nil, &CertificateError{"the request is not signed by its key", err}
+		return nil, &CertificateError{"the certificate request is not signed by its key", err}
 	}
 	pub, ok := csr.PublicKey.(ed25519.PublicKey)
 	if !ok {
-		return nil, &CertificateError{"the request's key is not Ed25519", nil}
+		return nil, &CertificateError{"the certificate request's key is not Ed25519", nil}
 	}
 	if csr.Subject.CommonName != name {
-		return nil, &CertificateError{"the request has another name", nil}
+		return nil, &CertificateError{"the certificate request has another name", nil}
 	}
 	cert, err := issueClient(ca.cert, ca.key(), role, name, pub, now)
 	if err != nil {

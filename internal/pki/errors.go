@@ -66,8 +66,8 @@ func (e *HostError) Error() string {
 
 // CertificateError is a certificate or a certificate request that is not in order.
 type CertificateError struct {
-	Reason string
-	Err    error // may be nil
+	Reason string // a clause that names the certificate
+	Err    error  // may be nil
 }
 
 // Error repeats names of a certificate that nobody may have vouched for: x509 looks at them before
@@ -75,7 +75,7 @@ type CertificateError struct {
 func (e *CertificateError) Error() string {
 	// x509's own text has the present time: a log that says what is new would have every try.
 	if bad, ok := errors.AsType[x509.CertificateInvalidError](e.Err); ok && bad.Reason == x509.Expired && bad.Cert != nil {
-		return fmt.Sprintf("certificate: %s: it is valid from %s to %s, which is not now by this machine's clock: compare clocks", e.Reason,
+		return fmt.Sprintf("%s: it is valid from %s to %s, which is not now by this machine's clock: compare clocks", e.Reason,
 			bad.Cert.NotBefore.UTC().Format(time.RFC3339), bad.Cert.NotAfter.UTC().Format(time.RFC3339))
 	}
 	if e.Err != nil {
@@ -85,9 +85,9 @@ func (e *CertificateError) Error() string {
 			}
 			return r
 		}, strings.ToValidUTF8(e.Err.Error(), " "))
-		return "certificate: " + e.Reason + ": " + text
+		return e.Reason + ": " + text
 	}
-	return "certificate: " + e.Reason
+	return e.Reason
 }
 
 // Unwrap returns crypto/x509's error, or nil.

@@ -134,7 +134,7 @@ func (s *Holder) Ended(now time.Time) error {
 	if m == nil || now.Before(m.leaf.NotAfter) {
 		return nil
 	}
-	return &CertificateError{Reason: fmt.Sprintf("ended %s by this machine's clock: it must join again (`coordinator %s invite %s --again`)", m.leaf.NotAfter.Format(time.DateOnly), s.role, m.name)}
+	return &CertificateError{Reason: fmt.Sprintf("the certificate ended %s by this machine's clock: the %[2]s must join again (`coordinator %[2]s invite %[3]s --again`)", m.leaf.NotAfter.Format(time.DateOnly), s.role, m.name)}
 }
 
 // checkLeaf verifies a certificate at a moment and returns its name.
@@ -142,17 +142,17 @@ func (s *Holder) checkLeaf(leaf, ca *x509.Certificate, at time.Time) (name strin
 	// Without this a certificate could vouch for itself: Verify takes a leaf that
 	// is among its roots.
 	if !ca.IsCA {
-		return "", &CertificateError{"the authority's is not a CA's", nil}
+		return "", &CertificateError{"the CA certificate is not one for a CA", nil}
 	}
 	if !matches(leaf, s.key()) {
-		return "", &CertificateError{"is not for the " + tlsKeyFile, nil}
+		return "", &CertificateError{"the certificate is not for the key in " + tlsKeyFile, nil}
 	}
 	if _, err := leaf.Verify(x509.VerifyOptions{Roots: pool(ca), CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
-		return "", &CertificateError{"does not verify", err}
+		return "", &CertificateError{"the certificate does not verify", err}
 	}
 	role, name, err := RoleOf(leaf)
 	if err == nil && role != s.role {
-		err = &CertificateError{"names no " + string(s.role), nil}
+		err = &CertificateError{"the certificate names no " + string(s.role), nil}
 	}
 	return name, err
 }
@@ -216,7 +216,7 @@ func (s *Holder) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 	defer s.saving.Unlock()
 	leaf, err := parseCertificate(certPEM)
 	if err != nil {
-		return &CertificateError{"does not parse", err}
+		return &CertificateError{"the certificate does not parse", err}
 	}
 	old := s.joined.Load()
 	var cas []*x509.Certificate
@@ -224,7 +224,7 @@ func (s *Holder) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 	case len(caPEM) > 0:
 		ca, err := parseCertificate(caPEM)
 		if err != nil {
-			return &CertificateError{"the authority's does not parse", err}
+			return &CertificateError{"the CA certificate does not parse", err}
 		}
 		cas = []*x509.Certificate{ca}
 		if old != nil && !slices.ContainsFunc(old.cas, ca.Equal) {
@@ -245,7 +245,7 @@ func (s *Holder) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 		return err
 	}
 	if old != nil && old.name != name {
-		return &CertificateError{"names another holder", nil}
+		return &CertificateError{"the certificate names another holder", nil}
 	}
 	if old == nil {
 		// First: tls.crt is what makes a site joined, and it needs ca.crt.

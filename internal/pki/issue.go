@@ -77,7 +77,7 @@ func issueClient(ca *x509.Certificate, caKey crypto.Signer, role Role, name stri
 // leaf is a certificate's frame: it does not outlive the CA.
 func leaf(ca *x509.Certificate, now time.Time, validity time.Duration) (*x509.Certificate, error) {
 	if !now.Before(ca.NotAfter) {
-		return nil, &CertificateError{Reason: fmt.Sprintf("cannot be issued: the CA ended on %s by this machine's clock. Set the clock if it is wrong; if it is right, the CA can still be replaced, and nothing is lost: operations.md, when certificates end",
+		return nil, &CertificateError{Reason: fmt.Sprintf("the certificate cannot be issued: the CA ended on %s by this machine's clock. Set the clock if it is wrong; if it is right, the CA can still be replaced, and nothing is lost: operations.md, when certificates end",
 			ca.NotAfter.UTC().Format(time.DateOnly))}
 	}
 	end := now.Add(validity)
@@ -104,7 +104,7 @@ func template(now, end time.Time) *x509.Certificate {
 func create(t, parent *x509.Certificate, pub crypto.PublicKey, key crypto.Signer) (*x509.Certificate, error) {
 	der, err := x509.CreateCertificate(rand.Reader, t, parent, pub, key)
 	if err != nil {
-		return nil, &CertificateError{"cannot be made", err}
+		return nil, &CertificateError{"the certificate cannot be made", err}
 	}
 	return x509.ParseCertificate(der)
 }

@@ -53,7 +53,7 @@ func verifyPinned(chain []*x509.Certificate, fingerprint, serverName string, now
 	}
 	// Verify with an empty DNSName would check no host.
 	if validHost(serverName) != nil {
-		return &CertificateError{"of the coordinator", &HostError{serverName}}
+		return &CertificateError{"the coordinator's certificate cannot be checked", &HostError{serverName}}
 	}
 	_, err := chain[0].Verify(x509.VerifyOptions{
 		Roots:       pool(ca),
@@ -62,7 +62,7 @@ func verifyPinned(chain []*x509.Certificate, fingerprint, serverName string, now
 		KeyUsages:   []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	})
 	if err != nil {
-		return &CertificateError{"of the coordinator", err}
+		return &CertificateError{"the coordinator's certificate does not verify", err}
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func verifyPinned(chain []*x509.Certificate, fingerprint, serverName string, now
 func CheckCA(caPEM []byte, fingerprint string) error {
 	ca, err := parseCertificate(caPEM)
 	if err != nil {
-		return &CertificateError{"the authority's does not parse", err}
+		return &CertificateError{"the CA certificate does not parse", err}
 	}
 	if got := CAFingerprint(ca); got != fingerprint {
 		return &WrongCAError{fingerprint, got}

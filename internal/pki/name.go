@@ -60,7 +60,7 @@ func RoleOf(cert *x509.Certificate) (Role, string, error) {
 			}
 		}
 	}
-	return "", "", &CertificateError{Reason: "names no site and no analyst"}
+	return "", "", &CertificateError{Reason: "the certificate names no site and no analyst"}
 }
 
 func (r Role) uri(name string) string { return "covey://" + string(r) + "/" + name }

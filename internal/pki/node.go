@@ -63,7 +63,7 @@ func (p *PeerTLS) Check(s tls.ConnectionState) error {
 		return err
 	}
 	if key, ok := leaf.PublicKey.(ed25519.PublicKey); p.known != nil && (!ok || !p.known(key)) {
-		return &CertificateError{Reason: "is of a key that no coordinator of this federation has: it was removed, or joined since this one was last in touch with the others"}
+		return &CertificateError{Reason: "the certificate's key is not that of a coordinator of this federation: it was removed, or joined since this one was last in touch with the others"}
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (NodeKey) GoString() string { return redacted }
 func NodeName(cert *x509.Certificate) (string, error) {
 	id := cert.Subject.CommonName
 	if ValidName(id) != nil || len(cert.URIs) != 1 || cert.URIs[0].String() != nodeURI+id {
-		return "", &CertificateError{Reason: "names no coordinator"}
+		return "", &CertificateError{Reason: "the certificate names no coordinator"}
 	}
 	return id, nil
 }
@@ -209,15 +209,15 @@ func (e Estate) Bytes() ([]byte, error) { return json.Marshal(e.secret()) }
 func ParseEstate(raw []byte) (Estate, error) {
 	var e estate
 	if json.Unmarshal(raw, &e) != nil || len(e.Signing) != ed25519.SeedSize {
-		return Estate{}, &CertificateError{Reason: "and keys sent by the coordinator do not parse"}
+		return Estate{}, &CertificateError{Reason: "the CA certificate or the keys that the coordinator sent do not parse"}
 	}
 	key, err := e.caKey()
 	if err != nil {
-		return Estate{}, &CertificateError{Reason: "and keys sent by the coordinator do not parse"}
+		return Estate{}, &CertificateError{Reason: "the CA certificate or the keys that the coordinator sent do not parse"}
 	}
 	ca, err := parseCertificate(e.CA)
 	if err != nil || !matches(ca, key()) {
-		return Estate{}, &CertificateError{Reason: "and keys sent by the coordinator do not match"}
+		return Estate{}, &CertificateError{Reason: "the CA certificate that the coordinator sent does not match its key"}
 	}
 	return Estate{secret: hide(e)}, nil
 }

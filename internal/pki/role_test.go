@@ -54,7 +54,7 @@ func pemOf(c *x509.Certificate) []byte { return certificatePEM(c.Raw) }
 func siteName(cert *x509.Certificate) (string, error) {
 	role, name, err := RoleOf(cert)
 	if err == nil && role != RoleSite {
-		err = &CertificateError{Reason: "names no site"}
+		err = &CertificateError{Reason: "the certificate names no site"}
 	}
 	return name, err
 }

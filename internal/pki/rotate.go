@@ -184,11 +184,11 @@ func (a *Authority) NextKey(fingerprint string) ([]byte, bool) {
 func (a *Authority) SaveNext(v Voucher, key []byte) error {
 	cert, err := parseCertificate(v.Certificate)
 	if err != nil {
-		return &CertificateError{"the next authority's does not parse", err}
+		return &CertificateError{"the certificate of the next CA does not parse", err}
 	}
 	parsed, err := parseKey(key)
 	if err != nil || !matches(cert, parsed()) {
-		return &CertificateError{Reason: "the next authority's key is not its own"}
+		return &CertificateError{Reason: "the key of the next CA does not match its certificate"}
 	}
 	a.changing.Lock()
 	defer a.changing.Unlock()
@@ -202,7 +202,7 @@ func (a *Authority) Promote() error {
 	defer a.changing.Unlock()
 	cas := *a.cas.Load()
 	if cas.next == nil {
-		return &CertificateError{Reason: "there is no next authority to promote"}
+		return &CertificateError{Reason: "there is no next CA to promote"}
 	}
 	path := func(name string) string { return filepath.Join(a.dir, name) }
 	if err := ReplaceFile(path(oldFile), certificatePEM(cas.cert.Raw), publicMode); err != nil {
@@ -293,13 +293,13 @@ func (s *Holder) Trust(vouchers []Voucher, now time.Time) (changed bool, err err
 		return false, ErrNotJoined
 	}
 	if len(vouchers) == 0 || len(vouchers) > maxAuthorities {
-		return false, &CertificateError{Reason: "authorities: must be 1 to 4"}
+		return false, &CertificateError{Reason: "the CA certificates must be 1 to 4"}
 	}
 	fresh := []*x509.Certificate{}
 	for _, v := range vouchers {
 		ca, err := parseCertificate(v.Certificate)
 		if err != nil || !ca.IsCA {
-			return false, &CertificateError{"an authority's is not a CA's", err}
+			return false, &CertificateError{"a CA certificate does not parse, or is not one for a CA", err}
 		}
 		if !slices.ContainsFunc(m.cas, ca.Equal) {
 			if err := endorsed(ca, v.Endorsement, m.cas, now); err != nil {
@@ -334,17 +334,17 @@ const (
 func endorsed(ca *x509.Certificate, endorsement []byte, trusted []*x509.Certificate, now time.Time) error {
 	word, err := parseCertificate(endorsement)
 	if err != nil {
-		return &CertificateError{"a new authority comes without the word of one that is trusted", err}
+		return &CertificateError{"a new CA comes without an endorsement that parses", err}
 	}
 	roots := x509.NewCertPool()
 	for _, t := range trusted {
 		roots.AddCert(t)
 	}
 	if _, err := word.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}); err != nil {
-		return &CertificateError{"a new authority is not endorsed by one that is trusted", err}
+		return &CertificateError{"a new CA is not endorsed by a trusted one", err}
 	}
 	if len(word.URIs) != 1 || word.URIs[0].String() != endorsementURI+hashOf(ca) {
-		return &CertificateError{Reason: "a new authority comes with the word for another"}
+		return &CertificateError{Reason: "a new CA comes with the endorsement of another"}
 	}
 	return nil
 }
@@ -361,18 +361,18 @@ func (s *Holder) Rejoin(certPEM, caPEM []byte, now time.Time) error {
 	}
 	leaf, err := parseCertificate(certPEM)
 	if err != nil {
-		return &CertificateError{"does not parse", err}
+		return &CertificateError{"the certificate does not parse", err}
 	}
 	ca, err := parseCertificate(caPEM)
 	if err != nil {
-		return &CertificateError{"the authority's does not parse", err}
+		return &CertificateError{"the CA certificate does not parse", err}
 	}
 	name, err := s.checkLeaf(leaf, ca, now)
 	if err != nil {
 		return err
 	}
 	if name != old.name {
-		return &CertificateError{"belongs to another site", nil}
+		return &CertificateError{"the certificate belongs to another site", nil}
 	}
 	both := append([]*x509.Certificate{ca}, old.cas...)
 	for _, f := range []struct {

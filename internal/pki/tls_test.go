@@ -226,7 +226,7 @@ func TestServerRefusesNamelessCertificate(t *testing.T) {
 	}
 	s.joined.Store(&membership{"x", cert, []*x509.Certificate{a.CA()}})
 	_, serverErr := dial(t, at(a.ServerTLS(), start), pin(t, s, "covey.example.org"), hello)
-	if e := must.As[*CertificateError](t, serverErr); e.Reason != "names no site and no analyst" {
+	if e := must.As[*CertificateError](t, serverErr); e.Reason != "the certificate names no site and no analyst" {
 		t.Fatal(e)
 	}
 }
