@@ -24,7 +24,7 @@ const meaningSentence = "A column that one site has in another unit of measureme
 const pairsSentence = "Rows were compared in pairs within a site, so this covers only variance within sites; differences between site means play no part."
 
 // spansSentence is of components whose share is 1 however they turned out.
-const spansSentence = "There are as many components as columns, which capture all of the variance whatever they are: their share says nothing."
+const spansSentence = "There are as many components as columns, so they capture all of the variance whatever they are, and their share says nothing."
 
 // unseen reports whether there are figures that heavy tails would have taken away, were explained
 // variance known.
@@ -52,42 +52,25 @@ func (out *Report) tell(format string, args ...any) {
 // sayShare says how much is captured, or why that is not known, and of what.
 func (out *Report) sayShare(p *study.Plan, r *result.Result, why string) {
 	tell := out.tell
-	these, any := "this component captures", "any one could"
+	these, best := "this component captures", "the best one could"
 	if r.K > 1 {
-		these, any = fmt.Sprintf("these %d components capture", r.K), fmt.Sprintf("any %d could", r.K)
+		these, best = fmt.Sprintf("these %d components capture", r.K), fmt.Sprintf("the best %d could", r.K)
 	}
 	switch {
 	case why != "":
-		tell("No share of captured variance is given: it is not calibrated for this study (%s).", why)
-		tell("What was released shows this: %s.", released(p, r))
-		if why == heavyWhy {
-			tell("%s", logarithmsSentence)
-		}
-		if why == nearWhy || why == shortWhy || why == alongWhy {
-			tell("%s", plainSentence)
-		}
-		if why == beyondWhy || why == belowWhy || why == alikeWhy {
-			if r.ExplainedVariance != nil {
-				tell("%s", uncountedSentence)
-			}
-			if why == alikeWhy {
-				tell("%s", alikeSentence)
-			} else {
-				tell("%s", scalesSentence)
-			}
-		}
+		out.sayUncalibrated(p, r, why)
 	case out.Share != nil && spans(r): // a share and a bound would look like a finding
 		tell("%s", spansSentence)
 	case out.Share == nil:
 		tell("Nothing stands out from the noise; at this budget no share can be given.")
 	case p.Proposal.Spec.Standardizes():
-		tell("For the correlations of the rows as they were scaled: of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and learned constants). "+
-			"They describe the distribution that the rows were drawn from, not these rows; columns that are left out play no part, and every value counts as at most %d scales from its column's mean.",
-			any, these, percent(out.Share.Estimate), percent(out.Share.Lower), study.LearnedLimit)
+		tell("For the correlations of the rows as they were scaled: %s about %s of the variance that %s, and at least %s (95%% bound: noise, sampling and learned constants). "+
+			"These figures describe the distribution from which the rows were drawn, not these rows; columns that are left out play no part, and every value counts as at most %d scales from its column's mean.",
+			these, percent(out.Share.Estimate), best, percent(out.Share.Lower), study.LearnedLimit)
 	default:
-		tell("Of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and unfinished rounds). "+
-			"Variance refers to the distribution that the rows were drawn from (second moment about the center), not to these rows; with heavy tails a few large rows can dominate these.",
-			any, these, percent(out.Share.Estimate), percent(out.Share.Lower))
+		tell("%s about %s of the variance that %s, and at least %s (95%% bound: noise, sampling and unfinished rounds). "+
+			"The variance is that of the distribution from which the rows were drawn (second moment about the center), not of these rows; with heavy tails a few large rows can dominate the rows' own.",
+			capital(these), percent(out.Share.Estimate), best, percent(out.Share.Lower))
 	}
 	if out.Share != nil && !spans(r) {
 		if text, _ := out.Share.blindText(); text != "" {
@@ -99,6 +82,27 @@ func (out *Report) sayShare(p *study.Plan, r *result.Result, why string) {
 	}
 	if r.ComponentsWhy != "" {
 		tell("%s.", capital(r.ComponentsText()))
+	}
+}
+
+// sayUncalibrated says why no share is given, what was released all the same, and what would help.
+func (out *Report) sayUncalibrated(p *study.Plan, r *result.Result, why string) {
+	tell := out.tell
+	tell("No share of captured variance is given: it is not calibrated for this study (%s).", why)
+	tell("What was released shows this: %s.", released(p, r))
+	clipped := why == beyondWhy || why == belowWhy || why == alikeWhy
+	if clipped && r.ExplainedVariance != nil {
+		tell("%s", uncountedSentence)
+	}
+	switch why {
+	case heavyWhy:
+		tell("%s", logarithmsSentence)
+	case nearWhy, shortWhy, alongWhy:
+		tell("%s", plainSentence)
+	case beyondWhy, belowWhy:
+		tell("%s", scalesSentence)
+	case alikeWhy:
+		tell("%s", alikeSentence)
 	}
 }
 
@@ -263,7 +267,7 @@ const unboughtSentence = "No explained variance is known here, so heavy tails ma
 
 // repeatsSentence is for figures of a study whose units are rows: where 20,000 rows were 500, each
 // there forty times, bounds near 0.99 held in 5 of 30 studies (docs/experiments.md).
-const repeatsSentence = "Every row counts as a draw of its own. If an export or a join repeats rows, or people have several rows that are alike, these bounds are too good, and privacy covers one row of a person: a study with unit counts people."
+const repeatsSentence = "Every row counts as an independent draw. If an export or a join repeats rows, or people have several similar rows, these bounds are too good, and privacy covers only one row of a person: a study with a unit column counts people."
 
 // closeSentence warns of two variances that rounds hardly tell from equal ones, which would cost
 // nothing (docs/figures/worth-close.csv).

@@ -39,7 +39,7 @@ func init() {
 			{"internal/worth/sentence.go", "	case p.Proposal.Spec.Standardizes():\n", "	case false:\n"},
 		}, in("worth", "TestLearnedConstantsHaveABound"), killer{}},
 		{"learned: what was released is not said without a bound", 0, []edit{
-			{"internal/worth/sentence.go", "		tell(\"What was released shows this: %s.\", released(p, r))\n", ""},
+			{"internal/worth/sentence.go", "	tell(\"What was released shows this: %s.\", released(p, r))\n", ""},
 		}, in("worth", "TestLearnedConstantsHaveABound"), killer{}},
 		{"learned: the bound is of the covariance", 0, []edit{
 			{"internal/study/correlation.go", "scaled, factors := pooled.correlation(p.Layout, scale)", "_, factors := pooled.correlation(p.Layout, scale)\n\tscaled := pooled"},

@@ -38,7 +38,7 @@ func init() {
 		{"worth: heavy tails have a bound by power iteration", 0, []edit{{"internal/worth/power.go", "if stretched(p, r) {", "if false {"}}, in("worth", "TestHeavyTailsHaveNoBound"), killer{}},
 		{"worth: the longest rows are as long as the last bin", 0, []edit{{"internal/worth/report.go", "case p.Beyond(r.Releases):", "case false:"}}, in("worth", "TestUncounted"), killer{}},
 		{"worth: most rows are too short to be seen", 0, []edit{{"internal/worth/report.go", "case p.Below(r.Releases):", "case false:"}}, in("worth", "TestUncounted"), killer{}},
-		{"worth: unknown variances are too low", 0, []edit{{"internal/worth/sentence.go", "			if r.ExplainedVariance != nil {\n				tell(\"%s\", uncountedSentence)", "			if true {\n				tell(\"%s\", uncountedSentence)"}}, in("worth", "TestUncounted"), killer{}},
+		{"worth: unknown variances are too low", 0, []edit{{"internal/worth/sentence.go", "	if clipped && r.ExplainedVariance != nil {\n		tell(\"%s\", uncountedSentence)", "	if clipped {\n		tell(\"%s\", uncountedSentence)"}}, in("worth", "TestUncounted"), killer{}},
 		{"worth: tails that could not be seen are no doubt", 0, []edit{{"internal/worth/verdict.go", "if out.unseen(r) {", "if false {"}}, in("worth", "TestVerdictDoesNotFlatter"), killer{}},
 		{"worth: a median that is all noise", 0, []edit{{"internal/worth/tails.go", "if edge == 0 || noise > mostNoise {", "if noise = min(noise, mostNoise); edge == 0 {"}}, in("worth", "TestStretched"), killer{}},
 		{"worth: a median in one bin is nowhere", 0, []edit{{"internal/worth/tails.go", "if edge == 0 && below <= 0.5-middle {", "if false {"}}, in("worth", "TestHeavyTailsHaveNoBound"), killer{}},

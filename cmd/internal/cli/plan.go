@@ -105,7 +105,7 @@ func (c *Plan) spec(text []byte) (proposal.Spec, error) {
 	case !(c.Captured > 0 && c.Captured < 1):
 		return proposal.Spec{}, Bad("--captured must be between 0 and 1, got %v", c.Captured)
 	case c.Solve == worth.SolveUnits && len(c.Units) > 0:
-		return proposal.Spec{}, Bad("--units is what is solved for: give --sites-count")
+		return proposal.Spec{}, Bad("--solve units computes the units: give --sites-count instead of --units")
 	case c.Solve != worth.SolveUnits && len(c.Units) == 0:
 		return proposal.Spec{}, Bad("--solve %s needs the sites' counts: --units 1610,4906,12082, one count per site", c.Solve)
 	case len(c.Units) == 1:

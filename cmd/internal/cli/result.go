@@ -81,7 +81,7 @@ func VarianceText(r *result.Result) string {
 		unknown = unknown || strings.HasPrefix(share, "unknown")
 	}
 	if beyond {
-		text += "              ≥, ≤: noise made the variance larger than the total, or nothing of it; the bound (95%) is what both intervals leave\n"
+		text += "              ≥, ≤: noise made the variance larger than the total, or left none of it; the bound (95%) is the one that both intervals allow\n"
 	}
 	if unknown {
 		text += "              unknown part: the two intervals leave any part, or contradict each other, as where one was clipped shorter\n"
