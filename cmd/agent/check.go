@@ -24,7 +24,7 @@ import (
 )
 
 type checkCmd struct {
-	Study   string        `type:"existingfile" placeholder:"FILE" help:"A study.toml or a proposal: read its data set as the study would, down to each value."`
+	Study   string        `type:"existingfile" placeholder:"FILE" help:"Read the data set of this study.toml or proposal as the study would, down to each value."`
 	Timeout time.Duration `default:"10s" help:"How long to wait for the coordinator (${default})."`
 }
 

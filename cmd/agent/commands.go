@@ -356,7 +356,7 @@ func without(s agent.StudyView) string {
 type ledgerCmd struct {
 	Show    ledgerShowCmd    `cmd:"" help:"Show budgets and charges."`
 	Export  ledgerExportCmd  `cmd:"" help:"Write budgets and charges as JSON. Keep a copy elsewhere: \"recover --from\" reads it."`
-	Recover ledgerRecoverCmd `cmd:"" help:"Recover from a loss of ledger files; the agent must not run."`
+	Recover ledgerRecoverCmd `cmd:"" help:"Recover from the loss of ledger files; stop the agent first."`
 }
 
 type ledgerShowCmd struct{}

@@ -28,9 +28,9 @@ type egressCmd struct {
 // Help is kong's longer text.
 func (egressCmd) Help() string {
 	return `Each line of egress.jsonl holds the hash of all lines before it. --verify finds a line
-that was changed, removed or inserted, and a file that lacks lines which the running agent
-has recorded, or a study which the ledger was charged for. It prints the hash after the last
-line: note it elsewhere, to see later that no line was cut off the end.`
+that was changed, removed or inserted, and a file that lacks lines that the running agent
+recorded, or a study that the ledger was charged for. It prints the hash after the last
+line: note it elsewhere, so that you later see whether lines were cut off the end.`
 }
 
 // chainReply is egress --verify's and --each's --json.

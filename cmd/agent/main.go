@@ -40,7 +40,7 @@ type cli struct {
 	DataSet dataCmd        `cmd:"" name:"data" help:"Look at this site's own data."`
 	Page    pageCmd        `cmd:"" help:"Serve a page on this machine where the site's data manager reads proposals and decides."`
 	Study   studyCmd       `cmd:"" help:"List, show, approve, withdraw from and reject studies."`
-	Project projectCmd     `cmd:"" help:"Write the scores of this site's rows on a result: individual data, for this site alone."`
+	Project projectCmd     `cmd:"" help:"Write the scores of this site's rows on a result's components: individual data, for this site only."`
 	Ledger  ledgerCmd      `cmd:"" help:"Show, export and recover privacy budgets and charges."`
 	Chain   chainCmd       `cmd:"" help:"Show the chain of the coordinators' log as this site kept it, or accept another."`
 	Egress  egressCmd      `cmd:"" help:"Show exactly what leaves this site, and what has left."`

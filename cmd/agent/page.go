@@ -29,8 +29,8 @@ type pageCmd struct {
 
 // Help is kong's longer text.
 func (pageCmd) Help() string {
-	return `Serves the page on 127.0.0.1 until Ctrl-C, for one browser: the one that opens the link
-that is printed here, within a minute. Press Enter for a new link. Approving or rejecting a
+	return `Serves the page on 127.0.0.1 until Ctrl-C, for the one browser that opens the printed link
+within a minute. Press Enter for a new link. Approving or rejecting a
 study there takes four letters that are printed here and nowhere else, so keep this terminal
 in sight.`
 }

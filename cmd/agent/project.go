@@ -38,15 +38,15 @@ type projectCmd struct {
 	Out      string    `required:"" placeholder:"FILE" help:"The file to write: .csv, .parquet or .npy, mode 0600. An existing file is not replaced."`
 	Quantile []float64 `default:"0.99" help:"Flag rows beyond these quantiles of T² and of the squared prediction error (${default})."`
 	Rotate   string    `default:"none" enum:"none,varimax" help:"varimax: scores on rotated axes, which are not principal components (${default})."`
-	Foreign  bool      `help:"Use a result of a study that this site did not approve, signed by whatever key is in it."`
+	Foreign  bool      `help:"Accept the result of a study that this site did not approve, signed by whichever key is in it."`
 }
 
 // Help is kong's longer text.
 func (projectCmd) Help() string {
 	return `Writes a line for each row of the data set: its scores on the result's components, its squared
 prediction error (the squared distance from their span), Hotelling's T² where the study bought
-variances, and whether these are beyond the stated quantiles of the laws that they have in normal
-rows. Rows are read as the study read them. Nothing is sent. Scores are individual data of this
+variances, and whether these exceed the stated quantiles of their distributions for normal rows.
+Rows are read as the study read them. Nothing is sent. Scores are individual data of this
 site, and NOT private.`
 }
 

@@ -25,13 +25,13 @@ type ledgerRecoverCmd struct {
 
 // Help is kong's longer text.
 func (ledgerRecoverCmd) Help() string {
-	return `Without --from: ledger.db exists and its key file or log is missing, or is that of
-another ledger or time. Budgets stay. Every approved study that is not over is left, and all of
+	return `Without --from: for a ledger.db whose key file or log is missing, or belongs to another
+ledger or time. Budgets stay. Every approved study that is not over is left, and all of
 its approved ρ counts as spent, since nobody knows what was sent for it.
 
-With --from: ledger.db is lost. The new ledger holds the budgets and studies of an
-export, each unfinished one as left and spent in full. What was charged after the
-export was written is not in it: use the latest.`
+With --from: for a ledger.db that is lost. The new ledger holds the budgets and studies of an
+export, each unfinished one as left and spent in full. Charges after the export are
+not in it: use the latest one.`
 }
 
 // recovered is what was done, for --json.

@@ -20,7 +20,7 @@ type joinCmd struct {
 
 // Help is kong's longer text.
 func (joinCmd) Help() string {
-	return `A folder is one federation's. For a second one give --dir, here and with every command, or set
+	return `A folder belongs to one federation. For a second federation give --dir with every command, or set
 COVEY_ANALYST_DIR.`
 }
 

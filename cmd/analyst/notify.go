@@ -8,7 +8,7 @@ import (
 )
 
 type notifyCmd struct {
-	Once bool `help:"Ask once and end: for cron. A receiver that does not answer is tried again by the next run."`
+	Once bool `help:"Ask once and exit, for cron. The next run retries receivers that did not answer."`
 }
 
 // asked is how often the coordinator is asked: what an analyst sees changes on whole minutes.

@@ -18,15 +18,15 @@ import (
 type proposeCmd struct {
 	File   string   `arg:"" type:"existingfile" help:"study.toml."`
 	Yes    bool     `short:"y" help:"Do not ask: propose it."`
-	DryRun bool     `help:"Print the proposal, with present keys and counts, and send nothing. What is proposed later has another digest."`
-	Trust  []string `placeholder:"FINGERPRINT" help:"A key that changed since it was first proposed with, as its owner read it to you."`
+	DryRun bool     `help:"Print the proposal with the current keys and counts, and send nothing. A later proposal has another digest."`
+	Trust  []string `placeholder:"FINGERPRINT" help:"Accept this key in place of the pinned one; its owner must have read it to you."`
 }
 
 // Help is kong's longer text.
 func (proposeCmd) Help() string {
-	return `The coordinator is asked for keys and counts of the study's sites, and for its readers' keys. The
-proposal is made of them here, and signed here. A key that changed since this folder first
-proposed with it is refused. A copy of what was signed is kept in the folder, in proposals/, before it is sent.`
+	return `Asks the coordinator for the keys and counts of the study's sites and the keys of its readers, and
+makes and signs the proposal here. A key that changed since this folder first proposed with it is
+refused. Before the proposal is sent, a copy is kept in proposals/ of the folder.`
 }
 
 // proposed is propose's --json.

@@ -19,9 +19,9 @@ type resultCmd struct {
 
 // Help is kong's longer text.
 func (resultCmd) Help() string {
-	return `A result is not written or printed if it does not verify, if it belongs to another study, or, for a
-study of yours, if it is not of the very bytes that were signed in this folder. With --json the
-file's exact bytes are printed.`
+	return `A result is not written or printed if it does not verify, belongs to another study, or, for a study
+of yours, is not the result of the exact bytes that were signed in this folder. --json prints the
+file's exact bytes.`
 }
 
 func (c *resultCmd) Run(t *terminal) error {

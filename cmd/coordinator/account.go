@@ -15,7 +15,7 @@ type accountCmd struct {
 	Delta       float64  `required:"" help:"The δ of (ε, δ)."`
 	Rounds      int      `default:"1" help:"Queries composed."`
 	Accountant  string   `default:"gdp" enum:"gdp,zcdp" help:"How ρ and ε follow from sigma: gdp, as for a sum over units, or zcdp."`
-	Sensitivity float64  `default:"1" help:"L2 sensitivity Δ of each query when one unit is replaced, in sigma's units; one at s sites has s times it."`
+	Sensitivity float64  `default:"1" help:"L2 sensitivity Δ of each query when one unit is replaced, in sigma's units; s times that for a unit at s sites."`
 }
 
 // sumSteps is Δ in grid steps, at least, of every sum that a study asks for; counts have fewer.

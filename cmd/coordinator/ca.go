@@ -18,8 +18,8 @@ type caCmd struct {
 // Help is kong's longer text.
 func (caCmd) Help() string {
 	return `A CA is changed in two commands. "ca new" makes the next one: coordinators and agents trust both, and
-agents fetch certificates of the new one within minutes, and an analyst's next command does. Once
-"ca list" names nobody, "ca retire" puts it in force, and the old one opens nothing. A site that was
+agents fetch new certificates within minutes, and analysts with their next command. Once
+"ca list" names nobody, "ca retire" puts the next CA in force, and nobody trusts the old one any more. A site that was
 away all that time, or an analyst who ran no command, must join again ("site invite --again",
 "analyst invite --again"). Studies go on meanwhile; identity keys and the key that signs results
 stay.`
@@ -35,7 +35,7 @@ func (c *caNewCmd) Run(s *terminal) error {
 	if err := askCA(s, "POST", "/v1/ca/new"); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.Err, "tell the sites the next CA's fingerprint; their agents log it. Then: coordinator ca list, and when nobody is waited for, ca retire")
+	fmt.Fprintln(s.Err, "tell the sites the next CA's fingerprint, which their agents log. Then run coordinator ca list until it names nobody, and coordinator ca retire")
 	return nil
 }
 

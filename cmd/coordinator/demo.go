@@ -30,7 +30,7 @@ import (
 )
 
 type demoCmd struct {
-	Raw bool `help:"The diamonds as they come: all ten columns, three of them categories, 5% of the cells emptied at random, no constants. Everything is learned in the study."`
+	Raw bool `help:"The diamonds unprepared: all ten columns, three of them categories, 5% of the cells emptied at random, no constants. The study learns everything."`
 
 	Epsilon float64 `default:"1" help:"The ε of the study."`
 	Delta   float64 `default:"1e-6" help:"The δ of the study."`
@@ -43,7 +43,7 @@ type demoCmd struct {
 	Method     string `enum:"power,covariance,auto," default:"" help:"power, covariance or auto; power if not given, with --raw auto."`
 	Subspace   string `default:"block" enum:"block,deflation" help:"How power iteration finds several components: block or deflation."`
 	Center     string `enum:"public,private,pairs," default:"" help:"public, private (the columns' public offsets are then not used) or pairs; public if not given, with --raw private."`
-	Noise      string `enum:"central,distributed," default:"" help:"central, or distributed: the coordinator sees no exact sum either. central if not given, with --raw distributed."`
+	Noise      string `enum:"central,distributed," default:"" help:"central, or distributed, with which not even the coordinator sees an exact sum. By default central; distributed with --raw."`
 	Unit       string `enum:"row,parcel," default:"" help:"The unit of privacy: row, or parcel (three rows of a site); row if not given."`
 	Lambda     string `help:"With --profile paper: the public Λ, 7 if not given, or private."`
 	Variance   string `default:"private" enum:"private,none" help:"Buy explained variance, or none."`
@@ -51,12 +51,12 @@ type demoCmd struct {
 
 	KillSite int `help:"Stop the agent of this site, 1 to 5."`
 	AtRound  int `help:"The round at whose start it stops."`
-	ReturnAt int `help:"The round at whose start it comes back."`
+	ReturnAt int `help:"The round at whose start the site comes back."`
 
 	Coordinators      int `default:"1" help:"How many coordinators share the lead, 1 to 7."`
 	KillLeaderAtRound int `help:"Stop the coordinator that leads at the start of this round, for good."`
 
-	Keep    string `type:"path" help:"Leave configurations, keys, join files and studies in this new folder."`
+	Keep    string `type:"path" help:"Keep configurations, keys, join files and studies in this new folder."`
 	Verbose bool   `help:"Log what the coordinator and the agents do."`
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 type pageCmd struct {
-	Invite pageInviteCmd `cmd:"" help:"Let a person, or a program, log in at every coordinator's page; writes its token to a file."`
+	Invite pageInviteCmd `cmd:"" help:"Let a person or program log in to every coordinator's page; write the token to a file."`
 	List   pageListCmd   `cmd:"" help:"List who may log in, what each sees, and until when."`
 	Revoke pageRevokeCmd `cmd:"" help:"End a person's logins at all coordinators."`
 }
@@ -21,7 +21,7 @@ type pageCmd struct {
 type pageInviteCmd struct {
 	Name        string        `arg:"" help:"The person's name: lower-case letters, digits and dashes. Anyone who can log in already gets a new token, and the old one no longer works."`
 	Role        people.Role   `enum:"viewer,operator,metrics" default:"viewer" help:"viewer sees studies and results; operator sees all that the page shows; metrics is for a program that reads /metrics (${default})."`
-	Studies     []string      `placeholder:"STUDY,..." help:"All that a viewer sees, by digest or name; every study, later ones too, if not given."`
+	Studies     []string      `placeholder:"STUDY,..." help:"The only studies that a viewer sees, by digest or name; if not given, all, including later ones."`
 	Valid       time.Duration `default:"2160h" help:"How long the login is good for, at most 8784h (${default})."`
 	Certificate bool          `xor:"way" help:"Make no token: the person logs in by a client certificate of the page's --dashboard-client-ca with this common name."`
 	Out         string        `short:"o" xor:"way" type:"path" help:"Where to write the token; NAME.token if not given, - for stdout."`

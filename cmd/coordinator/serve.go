@@ -28,7 +28,7 @@ type initCmd struct {
 	Name        string   `help:"This coordinator's name among several; 1 if not given, the join file's with --join."`
 	PeerListen  string   `help:"Where other coordinators will connect; without it this one stays alone."`
 	PeerAddress string   `help:"host:port of that port as the others see it."`
-	CACert      string   `name:"ca-cert" placeholder:"FILE" help:"Bring your own CA: its certificate, PEM. It should be for this purpose alone: agents trust it and nothing else."`
+	CACert      string   `name:"ca-cert" placeholder:"FILE" help:"Bring your own CA: its certificate, PEM. Use this CA for nothing else: it is all that agents trust."`
 	CAKey       string   `name:"ca-key" placeholder:"FILE" help:"Its key, PKCS #8 PEM, mode 0600. Both are copied into the folder."`
 	Join        string   `placeholder:"FILE" help:"Join the coordinators that gave out this file (coordinator raft add) and take over their keys."`
 
@@ -132,7 +132,7 @@ type dashboardMore struct {
 	Host     []string `placeholder:"NAME" help:"A host name under which the page is reached; localhost and the host of --dashboard always work."`
 	Cert     string   `type:"path" placeholder:"FILE" help:"A certificate that browsers trust, PEM; needed beyond loopback."`
 	Key      string   `type:"path" placeholder:"FILE" help:"Its key."`
-	ClientCA string   `name:"client-ca" type:"path" placeholder:"FILE" help:"A client certificate of this CA logs in the person that it names; never the federation's."`
+	ClientCA string   `name:"client-ca" type:"path" placeholder:"FILE" help:"A CA other than the federation's, whose client certificates log in the people that they name."`
 	Plain    bool     `help:"Plain HTTP beyond loopback, for a proxy in front that speaks TLS."`
 }
 

@@ -35,8 +35,8 @@ func (c *inviteCmd) Run(s *terminal) error { return sites.invite(s, c.Site, c.in
 type inviteFlags struct {
 	Valid    time.Duration `default:"72h" help:"How long the join file is good for."`
 	Out      string        `help:"Where to write it; NAME.join if not given, - for stdout."`
-	Again    bool          `xor:"kind" help:"For one that has joined and whose certificate expired: it joins again with its identity key."`
-	Withdraw bool          `xor:"kind" help:"Make no file: cancel the unused ones of that name."`
+	Again    bool          `xor:"kind" help:"For a member whose certificate expired: it joins again with its identity key."`
+	Withdraw bool          `xor:"kind" help:"Make no file: cancel the unused join files of this name."`
 }
 
 // holders are the sites or the analysts on the operator's socket.

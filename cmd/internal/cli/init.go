@@ -12,7 +12,7 @@ import (
 // Init writes a first study file, of a header or a data dictionary.
 type Init struct {
 	Header     string  `xor:"from" type:"path" placeholder:"FILE" help:"A CSV whose first line names the columns; no byte after that line is read."`
-	Dictionary string  `xor:"from" type:"path" placeholder:"FILE" help:"In place of --header, a data dictionary: a CSV with a line for each column, as REDCap exports it."`
+	Dictionary string  `xor:"from" type:"path" placeholder:"FILE" help:"Instead of --header: a data dictionary, a CSV with one line for each column, as REDCap exports it."`
 	Out        string  `type:"path" placeholder:"FILE" help:"Write to this file, which must not exist, instead of stdout."`
 	Name       string  `help:"The study's name."`
 	Dataset    string  `help:"The name under which the sites offer the table."`

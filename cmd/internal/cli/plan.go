@@ -13,9 +13,9 @@ import (
 
 // Plan answers with what a study takes to capture a share: its units, its ε or its components.
 type Plan struct {
-	Study    string  `arg:"" type:"existingfile" help:"study.toml, which may leave out the key that is solved for."`
+	Study    string  `arg:"" type:"existingfile" help:"study.toml, which may leave out what --solve computes."`
 	Captured float64 `required:"" placeholder:"SHARE" help:"The share to capture, such as 0.95, of the most variance that this many components could have."`
-	Solve    string  `enum:",units,epsilon,components" default:"" placeholder:"units|epsilon|components" help:"What to solve for: units (of all sites together), epsilon or components. If not given: units where --units is not given, epsilon where the file has none."`
+	Solve    string  `enum:",units,epsilon,components" default:"" placeholder:"units|epsilon|components" help:"What to solve for: units (of all sites together), epsilon or components. By default units if --units is not given, or else epsilon if the file has none."`
 	Units    Counts  `placeholder:"N,..." help:"Units of each site: --units 1610,4906,12082. With --solve units give --sites-count."`
 	Sites    int     `name:"sites-count" help:"With --solve units: how many sites share the units evenly; as many as the study names, or 5."`
 }

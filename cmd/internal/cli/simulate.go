@@ -21,7 +21,7 @@ import (
 // Simulate runs studies of a study file on rows that are here, without a federation.
 type Simulate struct {
 	Study     string   `arg:"" type:"existingfile" help:"study.toml."`
-	Files     []string `arg:"" optional:"" help:"One for each site: a file of rows with the study's columns, or an agent.toml (or its folder), whose data set and mapping are then read."`
+	Files     []string `arg:"" optional:"" help:"One for each site: a file of rows with the study's columns, or an agent.toml (or its folder), whose data set and mapping are used."`
 	Synthetic string   `placeholder:"SHAPE" help:"Draw a table instead: n=20000,spectrum=slow0.2 and, if wanted, d, sites, tails, gaps, per_unit."`
 	Times     int      `default:"20" help:"How many studies."`
 	Result    string   `placeholder:"FILE" help:"Write the first study's result to this new file, to try the export on it. It is marked as simulated and never verifies."`
