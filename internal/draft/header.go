@@ -121,30 +121,46 @@ func numbered(names []string) bool {
 // errQuote is a header whose end cannot be told: what follows it may be values.
 var errQuote = errors.New("the first line has a name that begins with a quote and is not closed by one before the next separator: correct it, since what follows may be values")
 
-// firstLine reads up to the first line end outside quotes, a byte at a time: what follows it is
-// never asked for, so that a pipe which has no more yet does not hold it up. A quote counts where a
-// name begins; one that is left open would take the rows below for a name.
+// quoting is where a reader stands in a line of names, some of them in quotes. A quote counts where
+// a name begins.
+type quoting struct {
+	begins bool // the next byte is a name's first
+	within bool // a quote is open
+	closed bool // the last byte closed a quote, or is the first half of a doubled one
+}
+
+// next takes a byte, and reports false if it follows a closed quote and ends no name.
+func (q *quoting) next(b byte, ends bool) bool {
+	switch {
+	case q.within:
+		q.within, q.closed = b != '"', b == '"'
+	case q.closed && b == '"': // doubled, which stands for one
+		q.within, q.closed = true, false
+	case q.closed && !ends:
+		return false
+	default:
+		q.within, q.closed = q.begins && b == '"', false
+	}
+	return true
+}
+
+// firstLine reads up to the first line end outside quotes, a byte at a time: it asks for nothing
+// beyond, so that a pipe which has no more yet does not hold it up. A quote that is left open would
+// take the rows below for a name.
 func firstLine(r io.Reader) ([]byte, error) {
 	var line []byte
 	one := make([]byte, 1)
-	begins, within, closed := true, false, false
+	at := quoting{begins: true}
 	for len(line) < maxLine {
 		n, err := r.Read(one)
 		if n == 1 {
 			b := one[0]
 			ends := b == '\n' || b == '\r' || slices.Contains(commas, rune(b))
-			ended := !within && len(line) > 0 && line[len(line)-1] == '\r'
-			switch {
-			case within:
-				within, closed = b != '"', b == '"'
-			case closed && b == '"': // doubled, which stands for one
-				within, closed = true, false
-			case closed && !ends:
+			ended := !at.within && len(line) > 0 && line[len(line)-1] == '\r'
+			if !at.next(b, ends) {
 				return nil, errQuote
-			default:
-				within, closed = begins && b == '"', false
 			}
-			if b == '\n' && !within {
+			if b == '\n' && !at.within {
 				break
 			}
 			if ended && b == '\r' {
@@ -157,7 +173,7 @@ func firstLine(r io.Reader) ([]byte, error) {
 			if err := noText(line); err != nil {
 				return nil, err
 			}
-			begins = ends || string(line) == "\ufeff"
+			at.begins = ends || string(line) == "\ufeff"
 			continue
 		}
 		if errors.Is(err, io.EOF) {
@@ -170,7 +186,7 @@ func firstLine(r io.Reader) ([]byte, error) {
 	if len(line) == maxLine {
 		return nil, fmt.Errorf("the first line is longer than %d bytes", maxLine)
 	}
-	if within {
+	if at.within {
 		return nil, errQuote
 	}
 	return text(line)

@@ -51,7 +51,7 @@ func init() {
 			{figures, "if s.values >= fewRows {", "if l.kept >= 1 {"},
 		}, in("sitedata", "TestPlausibleRanges"), killer{}},
 		{"draft: a byte after the header is read", 0, []edit{
-			{"internal/draft/header.go", "begins, within, closed := true, false, false", "begins, within, closed := true, true, false"},
+			{"internal/draft/header.go", "at := quoting{begins: true}", "at := quoting{begins: true, within: true}"},
 		}, in("draft", "TestHeader"), killer{}},
 		{"dataset: a number is like a column's name", 0, []edit{
 			{"internal/dataset/near.go", "strings.IndexFunc(have, unicode.IsLetter) < 0 ||", "false ||"},
