@@ -26,43 +26,53 @@ type forecast struct {
 	steps   []study.Query
 }
 
-// newForecast returns the forecast of a plan to simulate.
-func newForecast(p *study.Plan) (*forecast, error) {
+// unpredicted returns an [ErrNoPrediction] for a plan whose studies no simulation was checked
+// against, and nil for any other.
+func unpredicted(p *study.Plan) error {
 	s := p.Proposal.Spec
 	switch {
 	case s.Profile == proposal.ProfilePaper || s.Accountant == proposal.AccountantPaper:
-		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
+		return fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
 	case s.Lambda == proposal.LambdaPrivate: // its radius is tens of times that of a quantile
-		return nil, fmt.Errorf("%w for a radius from a private lambda, which is not known before", ErrNoPrediction)
+		return fmt.Errorf("%w for a radius from a private lambda, which is not known before", ErrNoPrediction)
 	case s.Output == proposal.OutputRandom: // the last round would be simulated
-		return nil, fmt.Errorf("%w for the output of a random round, which may be an early one", ErrNoPrediction)
+		return fmt.Errorf("%w for the output of a random round, which may be an early one", ErrNoPrediction)
 	case s.Start != nil:
-		return nil, fmt.Errorf("%w for a given start: how near it is to the answer decides", ErrNoPrediction)
+		return fmt.Errorf("%w for a given start: how near it is to the answer decides", ErrNoPrediction)
 	case s.Standardizes() && s.Method == proposal.MethodPower:
-		return nil, fmt.Errorf("%w for power iteration where a study learns the columns' constants", ErrNoPrediction)
+		return fmt.Errorf("%w for power iteration where a study learns the columns' constants", ErrNoPrediction)
 	case s.Standardizes() && !(p.Learning.Score >= leastScore):
-		return nil, fmt.Errorf("%w where a study is too small to learn the columns' constants well", ErrNoPrediction)
+		return fmt.Errorf("%w where a study is too small to learn the columns' constants well", ErrNoPrediction)
 	case p.Shares().Levels > 0:
-		return nil, fmt.Errorf("%w for columns with levels", ErrNoPrediction)
+		return fmt.Errorf("%w for columns with levels", ErrNoPrediction)
 	case s.KeepsGaps():
-		return nil, fmt.Errorf("%w where cells without a value are kept: how many there are decides", ErrNoPrediction)
+		return fmt.Errorf("%w where cells without a value are kept: how many there are decides", ErrNoPrediction)
 	case s.Unit != "":
-		return nil, fmt.Errorf("%w for units of several rows: how alike a unit's rows are decides", ErrNoPrediction)
+		return fmt.Errorf("%w for units of several rows: how alike a unit's rows are decides", ErrNoPrediction)
 	case s.Components == proposal.ComponentsAuto:
-		return nil, fmt.Errorf("%w for a number of components that the study finds", ErrNoPrediction)
+		return fmt.Errorf("%w for a number of components that the study finds", ErrNoPrediction)
 	case s.Subspace == proposal.SubspaceDeflation && p.K > 1:
-		return nil, fmt.Errorf("%w for components one after another", ErrNoPrediction)
+		return fmt.Errorf("%w for components one after another", ErrNoPrediction)
 	case p.K > mostPredicted:
-		return nil, fmt.Errorf("%w for more than %d components", ErrNoPrediction, mostPredicted)
+		return fmt.Errorf("%w for more than %d components", ErrNoPrediction, mostPredicted)
 	}
+	return nil
+}
+
+// newForecast returns the forecast of a plan to simulate.
+func newForecast(p *study.Plan) (*forecast, error) {
+	if err := unpredicted(p); err != nil {
+		return nil, err
+	}
+	learns := p.Proposal.Spec.Standardizes()
 	f := &forecast{plan: p}
 	for _, q := range p.Queries {
 		switch {
-		case q.Kind == study.KindMean && !s.Standardizes():
+		case q.Kind == study.KindMean && !learns:
 			f.means = append(f.means, q)
 		case q.Kind == study.KindMoment:
 			f.moments = append(f.moments, q)
-		case q.Kind == study.KindPower && q.Run == 0 && !s.Standardizes():
+		case q.Kind == study.KindPower && q.Run == 0 && !learns:
 			f.steps = append(f.steps, q)
 		}
 	}
