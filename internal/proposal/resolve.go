@@ -18,36 +18,14 @@ func (s *Spec) resolve() error {
 	if !slices.Contains([]string{ProfilePractical, ProfilePaper}, s.Profile) {
 		return FieldErrorf("profile", "must be %q or %q, got %.80q", ProfilePractical, ProfilePaper, s.Profile)
 	}
-	paper := s.Profile == ProfilePaper
 	def(&s.Method, s.methodAsked())
-	if paper {
-		def(&s.Radius, RadiusPaper)
-		if s.Lambda == LambdaPrivate { // the paper's τ leaves nothing to pay for Λ
-			def(&s.Accountant, AccountantGDP)
-		}
-		def(&s.Accountant, AccountantPaper)
-		def(&s.ExplainedVariance, VarianceNone)
-		def(&s.Schedule, ScheduleEven)
-		def(&s.Output, OutputRandom)
+	if s.Profile == ProfilePaper {
+		s.resolvePaper()
 	} else {
-		def(&s.Radius, RadiusPrivate)
-		def(&s.Accountant, AccountantGDP)
-		if s.Accountant == AccountantPaper {
-			def(&s.Schedule, ScheduleEven)
-			def(&s.ExplainedVariance, VarianceNone)
-		}
-		def(&s.Schedule, ScheduleRising)
-		def(&s.Output, OutputAuto)
-		if s.Rounds == 0 && s.Alpha == 0 {
-			s.Rounds = PoolRounds
-		}
+		s.resolvePractical()
 	}
-	def(&s.ExplainedVariance, VariancePrivate)
 	def(&s.Components, 1)
 	def(&s.Subspace, SubspaceBlock)
-	if paper || s.Accountant == AccountantPaper { // whose τ leaves nothing to pay for a mean
-		def(&s.Center, CenterPublic)
-	}
 	s.learnConstants()
 	if s.Components == ComponentsAuto {
 		most := componentsMost
@@ -87,6 +65,37 @@ func (s *Spec) resolve() error {
 	def(&s.Deadlines.Round, Duration(time.Minute))
 	def(&s.Deadlines.Tick, Duration(time.Millisecond))
 	return s.check()
+}
+
+// resolvePaper fills in what Algorithm 1 has. Its τ leaves nothing to pay for Λ or a mean.
+func (s *Spec) resolvePaper() {
+	def(&s.Radius, RadiusPaper)
+	if s.Lambda == LambdaPrivate {
+		def(&s.Accountant, AccountantGDP)
+	}
+	def(&s.Accountant, AccountantPaper)
+	def(&s.ExplainedVariance, VarianceNone)
+	def(&s.Schedule, ScheduleEven)
+	def(&s.Output, OutputRandom)
+	def(&s.Center, CenterPublic)
+}
+
+// resolvePractical fills in the practical profile's defaults, with the paper's accountant those
+// that leave all of the budget to its τ.
+func (s *Spec) resolvePractical() {
+	def(&s.Radius, RadiusPrivate)
+	def(&s.Accountant, AccountantGDP)
+	if s.Accountant == AccountantPaper {
+		def(&s.Schedule, ScheduleEven)
+		def(&s.ExplainedVariance, VarianceNone)
+		def(&s.Center, CenterPublic)
+	}
+	def(&s.Schedule, ScheduleRising)
+	def(&s.Output, OutputAuto)
+	def(&s.ExplainedVariance, VariancePrivate)
+	if s.Rounds == 0 && s.Alpha == 0 {
+		s.Rounds = PoolRounds
+	}
 }
 
 // methodAsked is the method of a spec that names none: auto, but a key that only one of the methods
