@@ -118,21 +118,7 @@ func (h Noised) together(width int, also Tail, quantile, alone float64) (radius,
 		}
 	}
 	all, from, to := left, max(0, first-reach/width), min(len(counts), last+reach/width+1)
-	counted := make([]bool, len(counts))
-	for wide := 1; wide <= max(1, also.Together/width); wide *= 2 {
-		enough := float64(also.Near*spread) * math.Sqrt(float64(wide))
-		for j := from; j+wide <= to; j++ {
-			sum := 0.0
-			for _, c := range counts[j : j+wide] {
-				sum += c
-			}
-			if sum >= enough {
-				for i := range wide {
-					counted[j+i] = true
-				}
-			}
-		}
-	}
+	counted := also.runs(counts, from, to, max(1, also.Together/width), spread)
 	for j, sum := range counts {
 		switch {
 		case stands(j):
@@ -152,4 +138,25 @@ func (h Noised) together(width int, also Tail, quantile, alone float64) (radius,
 		seen += c
 	}
 	return 0, 0
+}
+
+// runs reports of each bin whether it is in a run of up to most bins, of a power of two, within
+// from and to, whose sum stands out as far as t asks.
+func (t Tail) runs(counts []float64, from, to, most int, spread float64) []bool {
+	in := make([]bool, len(counts))
+	for wide := 1; wide <= most; wide *= 2 {
+		enough := float64(t.Near*spread) * math.Sqrt(float64(wide))
+		for j := from; j+wide <= to; j++ {
+			sum := 0.0
+			for _, c := range counts[j : j+wide] {
+				sum += c
+			}
+			if sum >= enough {
+				for i := range wide {
+					in[j+i] = true
+				}
+			}
+		}
+	}
+	return in
 }

@@ -85,9 +85,16 @@ func (l *Learning) warning() string {
 
 // learn reads columns' constants off the release of a query about single columns.
 func (t *transition) learn() {
+	learned := t.q.Kind == KindMoments && t.q.Round == standardize.MomentRounds-1
+	t.c.Columns = t.columns(learned)
+	t.constants(learned)
+}
+
+// columns returns what the release says of each column, empty of those that are not counted in it.
+// learned is set with the last release about single columns.
+func (t *transition) columns(learned bool) []standardize.Column {
 	c, q, r := t.c, t.q, t.r
-	all, columns := r.Z(), make([]standardize.Column, t.D) // empty where others are counted
-	learned := q.Kind == KindMoments && q.Round == standardize.MomentRounds-1
+	all, columns := r.Z(), make([]standardize.Column, t.D)
 	of := t.Layout.Single(q.Kind)
 	if q.Kind == KindOctaves {
 		c.Present = t.present(all, of)
@@ -124,7 +131,12 @@ func (t *transition) learn() {
 		}
 		columns[j] = found[0]
 	}
-	c.Columns = columns
+	return columns
+}
+
+// constants puts columns' centers and scales into force. It ends a study that is left with too few.
+func (t *transition) constants(learned bool) {
+	c := t.c
 	center, scale := c.Center, c.Scale // of levels, where there are any
 	c.Center, c.Scale = make([]float64, t.D), make([]float64, t.D)
 	in := 0
