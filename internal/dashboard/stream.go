@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -147,10 +148,7 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request, v visitor) {
 	out := http.NewResponseController(w)
 	send := func(text []byte) bool {
 		out.SetWriteDeadline(time.Now().Add(10 * time.Second))
-		if _, err := w.Write(text); err != nil {
-			return false
-		}
-		if out.Flush() != nil {
+		if _, err := w.Write(text); err != nil || out.Flush() != nil {
 			return false
 		}
 		// With HTTP/2 a deadline ends a stream that writes nothing, too.
@@ -182,12 +180,7 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request, v visitor) {
 		}
 		select {
 		case <-changed:
-			// What changes fast is seen together.
-			select {
-			case <-time.After(rest):
-			case <-r.Context().Done():
-				return
-			case <-d.stop:
+			if !d.rested(r.Context()) {
 				return
 			}
 		case <-every.C:
@@ -202,6 +195,17 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request, v visitor) {
 			return
 		}
 	}
+}
+
+// rested waits so that what changes fast is seen together. It reports false if the stream is over.
+func (d *Dashboard) rested(ctx context.Context) bool {
+	select {
+	case <-time.After(rest):
+		return true
+	case <-ctx.Done():
+	case <-d.stop:
+	}
+	return false
 }
 
 // event is one server-sent event: a line of data for each line of text.

@@ -282,6 +282,26 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	if p.Noise != nil {
 		add("noise", fmt.Sprintf("%q", p.Noise), fmt.Sprintf("%q", s.Noise), slices.Contains(p.Noise, s.Noise))
 	}
+	out = append(out, p.judgeColumns(s)...)
+	if p.Peers != nil {
+		var strange []string
+		for i, m := range plan.Proposal.Roster {
+			if i != self && p.Peers[m.Name] != pki.Fingerprint([]byte(m.Identity)) {
+				strange = append(strange, m.Name)
+			}
+		}
+		add("peers", fmt.Sprintf("the %d listed, by name and fingerprint", len(p.Peers)), named(strange, n-1, "peer"), len(strange) == 0)
+	}
+	return out
+}
+
+// judgeColumns reports whether a study's columns are those listed, and as the dictionary has them.
+// What a data set has of its own is in place of the rest.
+func (p *Policy) judgeColumns(s proposal.Spec) (out []PolicyRule) {
+	own := p.Datasets[s.Dataset]
+	add := func(rule, limit string, strange []string) {
+		out = append(out, PolicyRule{rule, limit, named(strange, len(s.Columns), "column"), len(strange) == 0})
+	}
 	rule, columns := "columns", p.Columns
 	if own.Columns != nil {
 		rule, columns = "dataset."+s.Dataset+".columns", own.Columns
@@ -297,24 +317,14 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 				strange = append(strange, c.Name)
 			}
 		}
-		add(rule, fmt.Sprintf("the %d listed", len(columns)), named(strange, len(s.Columns), "column"), len(strange) == 0)
+		add(rule, fmt.Sprintf("the %d listed", len(columns)), strange)
 	}
 	rule, dictionary := "dictionary", p.Dictionary
 	if own.Dictionary != nil {
 		rule, dictionary = "dataset."+s.Dataset+".dictionary", own.Dictionary
 	}
 	if dictionary != nil {
-		strange := unlike(dictionary, s.Columns)
-		add(rule, fmt.Sprintf("the %d columns as agreed", len(dictionary)), named(strange, len(s.Columns), "column"), len(strange) == 0)
-	}
-	if p.Peers != nil {
-		var strange []string
-		for i, m := range plan.Proposal.Roster {
-			if i != self && p.Peers[m.Name] != pki.Fingerprint([]byte(m.Identity)) {
-				strange = append(strange, m.Name)
-			}
-		}
-		add("peers", fmt.Sprintf("the %d listed, by name and fingerprint", len(p.Peers)), named(strange, n-1, "peer"), len(strange) == 0)
+		add(rule, fmt.Sprintf("the %d columns as agreed", len(dictionary)), unlike(dictionary, s.Columns))
 	}
 	return out
 }
