@@ -21,8 +21,8 @@ func (p *Plan) Curve() noise.Curve {
 }
 
 // charge sets a query's noise and its ρ; multiplier is σ/Δ of a query that takes the whole budget.
-// The charge of σ = Multiplier·Δ falls with Δ, if at all, and so is that of the least Δ that any
-// radius makes; rounding σ up to its grid (noise.Sigma) only lowers the true one.
+// The charge of σ = Multiplier·Δ does not grow with Δ, so it is computed for the least Δ that any
+// radius makes. Rounding σ up to its grid (noise.Sigma) only lowers the true charge.
 func (p *planner) charge(q *Query, multiplier float64) error {
 	q.Multiplier = multiplier / math.Sqrt(q.share)
 	q.Rho = noise.RhoOf(1, q.Multiplier)
@@ -92,9 +92,9 @@ func (p *planner) allowed() (float64, error) {
 	return min(rho, budget), err
 }
 
-// refusals is what the checks of releases cost of δ where all queries, both branches of auto, are
-// charged rho together: each by its own part of it (docs/privacy.md). A choice is not checked, and
-// nobody can check a sum of distributed shares.
+// refusals returns how much of δ the checks of releases cost, if all queries, of both branches of
+// auto, are charged rho together: each query by its own part of rho (docs/privacy.md). A choice is
+// not checked, and nobody can check a sum of distributed shares.
 func (p *planner) refusals(rho float64) float64 {
 	sum := 0.0
 	for _, q := range p.Queries {
@@ -122,8 +122,8 @@ func (p *planner) sigma(q Query, radius float64) (noise.Sigma, error) {
 	return sigma, nil
 }
 
-// checkNoise refuses a plan of which a query may be due and could never be asked: σ in grid steps
-// grows with R/g, which is below 2^17.
+// checkNoise refuses a plan with a query that could come due and never be asked, because its noise
+// is too large: σ in grid steps grows with R/g, which is below 2^17.
 func (p *planner) checkNoise() error {
 	for _, q := range p.Queries {
 		if _, err := p.sigma(q, math.Nextafter(2, 1)); err != nil {

@@ -14,10 +14,11 @@ func (p *Plan) ClipQuantile(part int) float64 {
 const (
 	iotaSmall         = 0.05
 	clipLow, clipHigh = 0.1, 0.93
-	// Up to iotaHeavy noise is small unless ι times the high bound over the median of ‖y‖² is
-	// more than heavy: ι is of rows as long as each other, and noise goes with the bound. The ratio
-	// is 1.4 to 1.9 for normal rows in groups, and for t rows with 4 degrees of freedom, whose tail
-	// noise hides in part, 2.3 to 3.3. With fewer than heavyColumns it is as large for other rows.
+	// Up to iotaHeavy, noise is small unless ι times the ratio of the high bound to the median of
+	// ‖y‖² is more than heavy: ι assumes rows of equal length, and noise is proportional to the
+	// bound. The ratio is 1.4 to 1.9 for normal rows in groups, and for t rows with 4 degrees of
+	// freedom, whose tail noise hides in part, 2.3 to 3.3. With fewer than heavyColumns it is as
+	// large for other rows.
 	iotaHeavy    = 0.1
 	heavy        = 0.16
 	heavyColumns = 24

@@ -9,7 +9,7 @@ import (
 // noise-to-signal of z_T is below autoNoise (docs/figures/rounds.csv).
 const autoNoise = 0.12
 
-// Outputs are what one run of power steps may give: for each name, vectors of d.
+// Outputs are the outputs that one run of power steps may have: by name, vectors of d numbers.
 type Outputs struct {
 	Vectors map[string][][]float64
 	Chosen  string

@@ -75,8 +75,8 @@ func (p *Plan) Correlation(releases []Release) (*Correlation, error) {
 
 // correlation makes the covariance of standardized rows, as far as its own noised diagonal says,
 // one of correlations: a column that was learned is divided by its standard deviation relative to
-// the others' median. What clipping took off all rows alike stays off. It returns the matrix and
-// what each column's scale is to be multiplied by.
+// the others' median. What clipping took off all rows equally is not restored. It returns the
+// matrix and the factor for each column's scale.
 func (m Moment) correlation(l layout.Layout, scale []float64) (Moment, []float64) {
 	d := len(l.Coordinates)
 	columns, entries := make([]standardize.Column, d), make([]float64, d)

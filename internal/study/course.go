@@ -125,7 +125,7 @@ func (p *Plan) NextOf(c Course, r Release, encoded []byte, earlier []Release) (_
 	return c, nil
 }
 
-// transition is what a release makes of the course before it.
+// transition turns the course before a release into the one after it.
 type transition struct {
 	*Plan
 	q       Query
@@ -210,11 +210,11 @@ func (t *transition) center() {
 // asWide is the least part of a mean's radius that one before it has, to count.
 const asWide = 0.9
 
-// meanWeight is how far the center goes towards this mean from those before, each of which counts
-// by its noise. Where offsets are far from the means the first one's noise is large, and hardly
-// counts; where they are near it is a second measurement of the same. One that was clipped shorter
-// does not count, nor one at the default, of a histogram that few units left unread: it misses the
-// mean by more than its noise.
+// meanWeight returns how far the center moves from earlier means to this one; each mean is weighted
+// by its noise. If offsets are far from the means, the first mean has much noise and little weight;
+// if they are near, it is a second measurement of the same. A mean that was clipped shorter has no
+// weight, nor one clipped at the default radius, because few units left its histogram unread: it
+// misses the true mean by more than its noise.
 func (t *transition) meanWeight() float64 {
 	tau := t.r.Tau()
 	sum := 1.0

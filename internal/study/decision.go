@@ -20,8 +20,8 @@ const (
 // decisionLabel separates decisions from all else that an identity key signs.
 const decisionLabel = "covey decision v1\x00"
 
-// decisionInput is what a site signs: the digest, which stands for the proposal's exact
-// bytes, the roster and the budget in them; then the verdict, and why. Neither holds a NUL.
+// decisionInput returns the bytes that a site signs: the digest, which covers the proposal's exact
+// bytes with roster and budget; then the verdict, and its code. Neither holds a NUL.
 func decisionInput(d proposal.Digest, verdict Verdict, code Code) []byte {
 	return slices.Concat([]byte(decisionLabel), d[:], []byte(verdict), []byte{0}, []byte(code))
 }

@@ -10,16 +10,17 @@ import (
 	"covey/internal/query"
 )
 
-// form is what an ask of a planned query holds besides numbers: how many vectors, and of what.
+// form describes an ask of a planned query without its numbers: how many vectors it has, and for
+// what.
 type form struct {
 	d     int
 	x     int // vectors in X
 	found int // in Found
-	// filled of X are also what gaps are filled from: of the iterate of the later half of a run's
-	// power steps, and of components once they are found. What is filled from an iterate keeps it
-	// where it is, so that the first steps, which have the farthest to go, are of rows with zeros;
-	// the rest undo what zeros bias. The covariance is of rows with zeros, and is corrected by what
-	// the gaps took.
+	// The first filled vectors of X also fill gaps: the iterate in the later half of a run's power
+	// steps, and components once they are found. Gaps that are filled from an iterate hold it in
+	// place, so the first steps, which have the farthest to go, see zeros in the gaps; the later
+	// ones undo the bias of these zeros. A covariance sees zeros, too, and is corrected for the
+	// gaps.
 	filled           int
 	fill             int  // in Fill: the filled ones, behind what deflation has found
 	centered, scaled bool // of rows less a center, over scales that were learned

@@ -36,8 +36,8 @@ func (p *Plan) Unread(releases []Release) bool {
 	})
 }
 
-// Beyond reports whether a tenth of the units or more are so long that the last bin of a histogram
-// holds them: how long they are nobody knows, and whatever is clipped there is of shorter rows.
+// Beyond reports whether a tenth of the units or more are so long that they are in the last bin of
+// a histogram: nobody knows how long they are, and a clip there makes them shorter.
 func (p *Plan) Beyond(releases []Release) bool {
 	return p.anyHistogram(releases, func(q Query, _ Release, lengths histogram.Noised, _ float64) bool {
 		return q.Of != KindRows && lengths.Quantile(0.9) > BinEdge(HistogramBins-2)

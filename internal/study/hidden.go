@@ -6,8 +6,8 @@ import (
 	"covey/internal/linalg"
 )
 
-// allEigen is the most columns of which all eigenvalues are computed. Of more, what is taken for
-// them is too little where many are close to the leading ones: long rows then seem to differ.
+// allEigen is the most columns for which all eigenvalues are computed. For more columns, the
+// approximation is too low if many are close to the leading ones: long rows then seem to differ.
 const allEigen = 512
 
 // hidden returns how much less than they should the components of the low clip have of the variance

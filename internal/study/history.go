@@ -11,8 +11,8 @@ import (
 // historyLabel separates links from every other hash.
 const historyLabel = "covey history v1\x00"
 
-// Link is what stands for encoded release bytes, and for all releases before them, whose link they
-// hold.
+// Link returns the hash of encoded release bytes. It covers all earlier releases, too, because the
+// bytes hold the previous link.
 func Link(encoded []byte) proposal.Digest {
 	h := sha256.New()
 	h.Write([]byte(historyLabel))
@@ -20,10 +20,10 @@ func Link(encoded []byte) proposal.Digest {
 	return proposal.Digest(h.Sum(nil))
 }
 
-// CheckCourse is nil if an ask is what follows from the releases that led to the course: its query,
-// of the same history, about its vectors with its radius. A number may be off by its last digits,
-// which differ between processors (docs/protocol.md); Check compares g and σ with R. The error is a
-// *MismatchError, whose Field is FieldHistory where the releases are others.
+// CheckCourse returns nil if an ask follows from the releases that led to the course: it is for the
+// course's query, with the same history, vectors and radius. A number may be off by its last
+// digits, which differ between processors (docs/protocol.md); Check compares g and σ with R. The
+// error is a *MismatchError, whose Field is FieldHistory where the releases are others.
 func (p *Plan) CheckCourse(c Course, a Ask) error {
 	if a.Query != c.Query {
 		return mismatch(a.Query, "query", "query %d is due", c.Query)

@@ -30,7 +30,7 @@ func (t *transition) rows() {
 	t.c.PerUnit = max(least, z)
 }
 
-// RowsPerUnit is what a mean over units is divided by to be one over rows.
+// RowsPerUnit returns the number by which a mean over units is divided to become a mean over rows.
 func (c Course) RowsPerUnit() float64 {
 	if c.PerUnit == 0 {
 		return 1

@@ -36,8 +36,8 @@ type Method struct {
 	round int
 }
 
-// iotaEnough is the ι up to which auto takes the covariance by public sizes, before anything is
-// spent: no other method is better by much there, whatever the spectrum
+// iotaEnough is the ι up to which auto takes the covariance from public sizes alone, before
+// anything is spent: there no other method is much better, for any spectrum
 // (docs/figures/accuracy/table.csv).
 const iotaEnough = 0.3
 

@@ -63,8 +63,8 @@ func (p *planner) addMixed(left float64) {
 	}
 }
 
-// mix takes the method by the first two parts of a covariance. Rounds are of rows divided by their
-// lengths, which hides as much as the low clip: alike reports whether that is nothing.
+// mix chooses the method from the first two parts of a covariance. Rounds divide rows by their
+// lengths, which hides as much as the low clip does; alike says that this is nothing.
 func (t *transition) mix(moments []Release, alike bool) error {
 	t.c.Method = proposal.MethodCovariance
 	if !alike {
@@ -77,7 +77,7 @@ func (t *transition) mix(moments []Release, alike bool) error {
 	return err
 }
 
-// firstParts is what the first two parts of a covariance say.
+// firstParts is what mix reads from the first two parts of a covariance.
 type firstParts struct {
 	loss       float64     // about what a whole one would lose of the variance of K components
 	components [][]float64 // so far
@@ -101,8 +101,9 @@ func (p *Plan) firstParts(low, high Release) (f firstParts, err error) {
 	return f, nil
 }
 
-// shown is what parts of these eigenvalues, ascending, and noise tau on the diagonal say. To first
-// order noise of variance v costs direction i the sum of v/(μi-μj) over those that are not taken.
+// shown reads parts with these eigenvalues, ascending, and noise tau on the diagonal. To first
+// order, noise of variance v costs direction i the sum of v/(μi-μj) over the directions that are
+// not taken.
 func (p *Plan) shown(mu []float64, tau float64) (f firstParts) {
 	shares := p.parts().shares
 	v, rest, loss := float64(tau*tau)/2, p.D-p.K, 0.0

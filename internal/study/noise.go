@@ -32,14 +32,15 @@ func noiseOf(s proposal.Spec, t proposal.Thresholds) Noise {
 	return n
 }
 
-// Share is what each site adds of distributed noise of parameter total, and what of it is taken
-// away again by the number of survivors (docs/privacy.md): one part where a sum waits for all.
+// Share returns the noise that each site adds so that it amounts to the parameter total, in parts
+// some of which are removed again, depending on the number of survivors (docs/privacy.md). A sum
+// that waits for all sites has one part.
 func (n *Noise) Share(total noise.Sigma) (noise.Share, error) {
 	return noise.NewShare(total, n.thresholds.MinSurvivors, n.thresholds.Sites, n.apart())
 }
 
-// Removable is what is taken away again of the share of each of so many survivors; nothing where
-// noise is central.
+// Removable returns the parts that are removed from the share of each of so many survivors; none
+// with central noise.
 func (n *Noise) Removable(total noise.Sigma, survivors int) (noise.Share, error) {
 	if !n.Removes() {
 		return nil, nil

@@ -65,8 +65,8 @@ func (qs Queries) Left(query int) int {
 	return most(left, func(Query) int { return 1 })
 }
 
-// Bytes is what a site uploads for the whole study, at most. A query that is asked again counts
-// again.
+// Bytes returns how many bytes a site uploads for the whole study, at most. A query that is asked
+// again counts again.
 func (qs Queries) Bytes() int { return most(qs, func(q Query) int { return q.Bytes }) }
 
 // most is the sum of what is returned for each of the queries that a study can ask: of two

@@ -83,8 +83,7 @@ func (t *transition) moment() error {
 
 // Covariance returns the matrix that components are taken of, after the last part of a covariance:
 // its parts together, corrected for gaps and, where constants were learned, made one of
-// correlations. The factors are what each column's scale is to be multiplied by then, nil where
-// none was learned.
+// correlations. It also returns the factors for the columns' scales, nil if none was learned.
 func (p *Plan) Covariance(c Course, releases []Release) (m Moment, factors []float64) {
 	moments := momentsOf(releases)
 	m = pooledMoment(moments)

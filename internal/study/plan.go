@@ -11,7 +11,7 @@ import (
 	"covey/internal/query"
 )
 
-// Plan is what a proposal means: everything that both sides derive from it.
+// Plan is everything that both sides derive from a proposal.
 type Plan struct {
 	Proposal   proposal.Proposal   `json:"proposal"`
 	Digest     proposal.Digest     `json:"digest"`

@@ -15,7 +15,7 @@ const HistogramBins = query.HistogramBins
 // radiusRounds are the rounds before which a private radius is refreshed.
 var radiusRounds = []int{0, 1, 2, 4, 7}
 
-// Kind is what a query asks for: a row of the table of package query.
+// Kind is the kind of a query: a row of the table in package query.
 type Kind = query.Kind
 
 // The kinds of query.

@@ -13,9 +13,9 @@ import (
 	"covey/internal/proposal"
 )
 
-// Release is the final answer of one query: the noised sum, in grid units,
-// and what it was a sum of. Its JSON bytes, as signed by the coordinator's key, are
-// what sites store and results hold. It never holds an un-noised value.
+// Release is the final answer to one query: the noised sum, in grid units, and the query that it
+// answers. Its JSON bytes, as signed by the coordinator's key, are what sites store and results
+// hold. It never holds an un-noised value.
 type Release struct {
 	Study proposal.Digest `json:"study"`
 	Query int             `json:"query"`
@@ -57,7 +57,7 @@ const releaseLabel = "covey release v1\x00"
 // Encode returns the bytes of r that are stored, sent and, behind SigningInput, signed.
 func (r Release) Encode() ([]byte, error) { return json.Marshal(r) }
 
-// EncodedAs reports whether encoded is what Encode returns, of which it makes no second copy: most
+// EncodedAs reports whether encoded is what Encode returns, without a second copy in memory: most
 // of it is the text of vectors.
 func (r Release) EncodedAs(encoded []byte) bool {
 	vectors, noised := []packed.Floats{r.X, r.Center, r.Found, r.Scale, r.Fill, r.Deviations}, r.Noised
@@ -85,7 +85,8 @@ func ParseRelease(encoded []byte) (Release, error) {
 	return r, nil
 }
 
-// ParseSigned is ParseRelease of bytes that key signed; nil for others, of which nothing is parsed.
+// ParseSigned is ParseRelease for bytes that key signed. It parses no others, and returns nil for
+// them.
 func ParseSigned(encoded, signature []byte, key ed25519.PublicKey) *Release {
 	if !ed25519.Verify(key, SigningInput(encoded), signature) {
 		return nil
@@ -123,7 +124,7 @@ func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) (Release, erro
 	return r, err
 }
 
-// Ask is what the release answers.
+// Ask returns the ask that the release answers.
 func (r Release) Ask() Ask {
 	return Ask{Query: r.Query, Slot: r.Slot, Kind: r.Kind, Round: r.Round, History: r.Previous,
 		X: r.X, Center: r.Center, Found: r.Found, Scale: r.Scale, Fill: r.Fill, Deviations: r.Deviations, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma}
@@ -168,15 +169,16 @@ func (r Release) Spread() float64 {
 	return math.Sqrt(float64(removed*r.Share.Kept(len(r.Survivors)).Variance()) + float64((all-removed)*r.Share.Variance()))
 }
 
-// Removable is what can be taken away of each survivor's share.
+// Removable returns the parts that can be removed from each survivor's share.
 func (r Release) Removable() noise.Share { return r.Share.Removable(len(r.Survivors)) }
 
 // Tau is the noise's standard deviation on each coordinate of Z.
 func (r Release) Tau() float64 { return r.Spread() * r.Grid / float64(max(1, r.Units)) }
 
-// columns are the vectors of d of a power step's Z, less their part in what deflation
-// has found and in columns that are left out: only noise is there. One of which nothing else is
-// left is zeros, since the direction of what rounding leaves is not orthogonal to what was found.
+// columns returns the vectors of d numbers of a power step's Z, without their part in the
+// components that deflation has found and in columns that are left out: only noise is there. A
+// vector with nothing else is zeros, since what rounding leaves of it is not orthogonal to what was
+// found.
 func (r Release) columns(d int) [][]float64 {
 	columns, found := linalg.Split(r.Z(), d), linalg.Split(r.Found, d)
 	for _, v := range columns {
@@ -197,8 +199,9 @@ func (r Release) columns(d int) [][]float64 {
 	return columns
 }
 
-// reads are what writes each of columns(d) from one of its numbers on, for sums over many steps: of
-// a block nothing is kept but the release, whose numbers it changes as they are read.
+// reads returns functions that write each of columns(d) from one of its numbers on, for sums over
+// many steps. They keep nothing of a block but the release, whose numbers they change as they read
+// them.
 func (r Release) reads(d int) (of []func(from int, to []float64)) {
 	if len(r.Found) > 0 { // of deflation, whose steps have one column
 		for _, v := range r.columns(d) {

@@ -45,7 +45,8 @@ func (p *Plan) Setup() secagg.Config {
 	return c
 }
 
-// Summed is what package secagg calls the query of an ask, after a setup of that transcript.
+// Summed returns package secagg's name for the query of an ask, after the setup with this
+// transcript.
 func (p *Plan) Summed(transcript [32]byte, a Ask) secagg.Query {
 	return secagg.Query{Slot: a.Slot, Context: p.Context(transcript, a), Bits: p.Bits, Lanes: p.Queries[a.Query].Lanes, Chain: p.Noise.Removes()}
 }

@@ -14,9 +14,9 @@ import (
 // covariance.
 const LearnedLimit = standardize.RowLimit
 
-// Limits are what a query keeps the magnitude of each coordinate's values within, after they were
-// divided by a scale that was learned; infinite where it has none. A row whose scales came out too
-// small is not lost to the clip because of one far value.
+// Limits returns the bounds on the magnitude of each coordinate's values after division by a
+// learned scale; infinite without one. They keep one far value from losing a row to the clip if
+// scales came out too small.
 func (p *Plan) Limits(q Query) []float64 {
 	scaled, out := p.form(q).scaled, make([]float64, p.D)
 	for j := range out {
@@ -32,8 +32,8 @@ func (p *Plan) Limits(q Query) []float64 {
 	return out
 }
 
-// Learning is what a plan's learning of columns' constants takes, by public numbers alone; zero
-// where none are learned. Nobody changes it.
+// Learning is what it takes to learn columns' constants, by public numbers alone; zero if none are
+// learned. Nobody changes it.
 type Learning struct {
 	// Score is how far a plain column's counts are expected to stand out of the noise, in standard
 	// deviations.

@@ -10,7 +10,7 @@ import (
 // warnEpsilon is the ε above which people are told what it means.
 const warnEpsilon = 4
 
-// Warnings are what an operator should read before starting or approving.
+// Warnings returns what an operator should read before starting or approving the study.
 func (p *Plan) Warnings() []string {
 	var w []string
 	if e := p.Proposal.Spec.Epsilon; e > warnEpsilon {
