@@ -17,10 +17,10 @@ const (
 	// maxOpen is how many proposals of one analyst's key may be open here: wait for the operator,
 	// or be approved and not over.
 	maxOpen = 5
-	// verdictEvery is what the time from an analyst's proposal to an automatic verdict on it is a
-	// multiple of: how long the rows took to read is not for the analyst. It is counted from the
-	// arrival, and not by a clock's minutes: a proposal sent a second before a clock's minute would
-	// tell its sender whether reading took that second.
+	// The time from an analyst's proposal to an automatic verdict is a multiple of verdictEvery, so
+	// that the analyst does not learn how long reading the rows took. It counts from the arrival,
+	// not from full minutes of a clock: otherwise a proposal sent a second before a full minute
+	// would tell its sender whether reading took that second.
 	verdictEvery = time.Minute
 )
 
@@ -75,8 +75,8 @@ func (h *arrivals) end() {
 	}
 }
 
-// admit holds the verdict on an analyst's signed proposal from then on, and returns why the
-// proposal is refused if it is one too many. What waits or is on the ledger is no new one.
+// admit holds back the verdict on an analyst's signed proposal, and returns why the proposal is
+// refused if it is one too many. A proposal that waits or is on the ledger does not count as new.
 func (h *arrivals) admit(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
 	one := &arriving{since: time.Now()}
 	h.mu.Lock()

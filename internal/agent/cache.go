@@ -35,7 +35,7 @@ func (a *Agent) openCache() error {
 	return a.cache.Retain(func(owner string) bool { return keep[owner] })
 }
 
-// closeCache lets go of all rows.
+// closeCache releases all rows.
 func (a *Agent) closeCache() error {
 	if a.cache == nil {
 		return nil

@@ -16,7 +16,8 @@ func (m *sessions) ceiling() int {
 	return out
 }
 
-// largest is what an approved study needs; it is kept until the study is forgotten.
+// largest returns how long a message may be that an approved study needs; it is kept until the
+// study is forgotten.
 func (m *sessions) largest(id proposal.Digest) int {
 	m.mu.Lock()
 	size, ok := m.sizes[id]

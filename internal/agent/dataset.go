@@ -13,7 +13,8 @@ import (
 	"covey/internal/study"
 )
 
-// asked is the data set that a study is of. The code says why the agent has no such data set.
+// asked returns the data set that a study asks for. The code says why the agent has no such data
+// set.
 func asked(c *siteconfig.Config, p proposal.Proposal) (siteconfig.Dataset, study.Code, error) {
 	spec := p.Spec
 	d, ok := c.Dataset(spec.Dataset)
@@ -44,7 +45,7 @@ func (s *session) renew() (study.Code, error) {
 	return "", nil
 }
 
-// use sets the data set, and what it is of. Called with mu held.
+// use sets the data set and the configuration that has it. Called with mu held.
 func (s *session) use(d siteconfig.Dataset, under *siteconfig.Config) {
 	s.agent.sessions.mu.Lock()
 	defer s.agent.sessions.mu.Unlock()
@@ -72,8 +73,8 @@ func (s *summary) population() string {
 }
 
 // pinned loads the rows of an approved study and checks that they are those that were approved. If
-// the data set cannot be had as the approval recorded it, and agent.toml now has it in another
-// place, the same bytes there will do.
+// the data set is not where the approval recorded it, and agent.toml now has it in another place,
+// the same bytes there will do.
 func (s *session) pinned(approval ledger.Approval) study.Code {
 	code, why := s.pinnedAs(approval)
 	now, ok := s.agent.Settings.current.Load().Dataset(s.dataset.Name)

@@ -40,8 +40,8 @@ type StudyDetail struct {
 	// what each of the site's limits says of it
 	Policy   []siteconfig.PolicyRule `json:"policy,omitempty"`
 	Warnings []string                `json:"warnings,omitempty"`
-	// Since is what differs from the last study of the same proposer that was approved here; nil
-	// if there was no such study.
+	// Since says how the study differs from the last one of the same proposer that was approved
+	// here; nil if there was none.
 	Since *Since      `json:"since,omitempty"`
 	Plan  *study.Plan `json:"plan,omitempty"`
 	// Figures are of this site's own rows, for its operator alone; FiguresError is why there are
@@ -61,8 +61,8 @@ type RosterLine struct {
 	Known string `json:"known,omitempty"`
 }
 
-// Study returns all about one study. If it is over, that is what the ledger keeps, and the rest
-// only if its proposal was kept, too.
+// Study returns everything about one study. If it is over, that is what the ledger keeps; the rest
+// is there only if its proposal was kept, too.
 func (vs *Views) Study(id proposal.Digest) (StudyDetail, error) {
 	d := StudyDetail{StudyView: vs.View(id)}
 	for _, e := range vs.a.egress.Snapshot().Studies {

@@ -39,8 +39,8 @@ func (a *Agent) notifier() (*notify.Notifier, error) {
 	})
 }
 
-// facts are what this site's people may be told: states of studies, which its coordinator knows,
-// and the end of its certificate. None depends on a row.
+// facts returns what notices may say: states of studies, which the coordinator knows, and the end
+// of the certificate. None depends on a row.
 func (a *Agent) facts() []notify.Fact {
 	var out []notify.Fact
 	if pki.Expiry(a.site.Certificate(), a.now()) < soon {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// spare is what a result that is fetched leaves of the disk: a ledger that finds it full ends the
-// agent, and its studies wait.
+// spare is how much free disk a fetched result must leave: a ledger that finds the disk full ends
+// the agent, and its studies wait.
 const spare = 16 << 20
 
 var errSpare = errors.New("less than 16 MB of the disk would be left for the ledger")

@@ -30,10 +30,10 @@ type sessions struct {
 	sizes  map[proposal.Digest]int // the longest message of each approved study (limit.go)
 }
 
-// place is where the agent has a study's session. A short proposal's stays in memory, and so does
-// any study's from its setup on. A long one's that waits is let go when nobody uses it, 30 MB of
-// 100,000 columns, and made again from the data directory. The pointer to it is weak, so that there
-// are never two of one study.
+// place is where the agent has a study's session. The session of a short proposal stays in memory,
+// and so does that of any study from its setup on. The session of a waiting long proposal (30 MB
+// for 100,000 columns) is dropped when nobody uses it, and made again from the data directory. The
+// pointer to it is weak, so that a study never has two.
 type place struct {
 	*summary
 	session weak.Pointer[session]
@@ -102,8 +102,7 @@ func (m *sessions) keep(s *session) *session {
 	return s
 }
 
-// listed returns what lists show of a study that is pending or approved, nil if there is no session
-// of it.
+// listed returns what lists show of a study that is pending or approved, nil if it has no session.
 func (m *sessions) listed(id proposal.Digest) *summary {
 	if at, _ := m.placed(id); at != nil {
 		return at.summary

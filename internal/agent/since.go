@@ -9,7 +9,7 @@ import (
 	"covey/internal/terms"
 )
 
-// Since is what a proposal asks differently from an earlier one.
+// Since says what a proposal asks for that an earlier one did not.
 type Since struct {
 	Digest proposal.Digest `json:"digest"`
 	Name   string          `json:"name"`

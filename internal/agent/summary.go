@@ -26,8 +26,8 @@ type summary struct {
 	asks  proposal.Proposal // without its columns, its start and its roster
 	rho   float64
 	curve noise.Curve
-	// dataset is what the approval recorded, or before one what under offers. Both are written with
-	// mu and the sessions' held.
+	// dataset is the one that the approval recorded, or before an approval the one that under
+	// offers. Both are written with mu and the sessions' mu held.
 	dataset siteconfig.Dataset
 	under   *siteconfig.Config // before an approval: what dataset is of
 
@@ -40,9 +40,9 @@ type summary struct {
 	missing string // why the log says that the study lacks these rows, empty if it does not
 }
 
-// roomy reports whether the session stays in memory while its study waits: by the bytes of the
-// proposal, which it holds as they are and as a plan, and by what that and the figures that
-// somebody looked at have of each coordinate.
+// roomy reports whether the session stays in memory while its study waits. It counts the proposal's
+// bytes, which the session holds as they are and as a plan, and for each coordinate the plan's part
+// and the figures that somebody looked at.
 func (s *session) roomy() bool { return 3*len(s.body)+400*s.plan.D <= maxIdle }
 
 // hold keeps the session until its study is forgotten: its setup has begun.
@@ -75,14 +75,15 @@ func (s *summary) unapproved(r wire.Message) wire.Message {
 	return wire.Refuse(r, study.CodeNotApproved)
 }
 
-// stands keeps what the operator is told of the rows: fault, empty where they are to be had.
+// stands keeps what the operator is told about the rows: why they cannot be used, or empty if they
+// can.
 func (s *summary) stands(fault string) {
 	s.agent.sessions.mu.Lock()
 	defer s.agent.sessions.mu.Unlock()
 	s.fault = fault
 }
 
-// stood returns what stands kept.
+// stood returns what stands has kept.
 func (s *summary) stood() string {
 	s.agent.sessions.mu.Lock()
 	defer s.agent.sessions.mu.Unlock()

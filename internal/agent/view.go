@@ -16,8 +16,8 @@ import (
 	"covey/internal/uplink"
 )
 
-// Views are what the operator's page and commands ask an agent to show. They change nothing, but
-// what has expired ends before it is shown.
+// Views answer what the operator's page and commands ask an agent to show. They change nothing,
+// except that what has expired ends before it is shown.
 type Views struct {
 	a       *Agent
 	figures figures
@@ -68,9 +68,9 @@ func (vs *Views) Status() (Status, error) {
 	return s, err
 }
 
-// Datasets tells of each data set that the site offers, in the order of agent.toml, and then of
-// those that studies under way still use, whether it is what these pinned: by its size and time,
-// or, if hash, by all its bytes.
+// Datasets returns the data sets that the site offers, in the order of agent.toml, and then those
+// that studies under way still use. Each says whether it is the one that these studies pinned: by
+// size and time, or with hash by all bytes.
 func (vs *Views) Datasets(hash bool) []holding.Status {
 	type used struct {
 		d     siteconfig.Dataset

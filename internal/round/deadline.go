@@ -38,8 +38,8 @@ func (s *State) late(of Phase) bool { return s.live.slot.deadlines.passed[of] }
 // Overdue reports whether the deadline of what the open slot is at has passed.
 func (s *State) Overdue() bool { return s.late(s.timed()) }
 
-// timed is what the open slot's deadline is for. A leader that began with a committed U has none
-// for uploads.
+// timed returns the phase of the open slot that has a deadline now. A leader that began with a
+// committed U has none for uploads.
 func (s *State) timed() Phase {
 	switch {
 	case s.live.slot.opening.proving():

@@ -1,7 +1,7 @@
 package round
 
-// Heard is what a leader has noted of what a site said. One that is equal to the one before a
-// message says that the message told nothing new.
+// Heard is what a leader has noted from a site's messages. If it is the same before and after a
+// message, the message told nothing new.
 type Heard struct {
 	left, held, adopted                                    bool
 	announced, nonce, boxes, confirmed, recalled, attested bool
@@ -10,7 +10,7 @@ type Heard struct {
 	caught                                                 int
 }
 
-// Heard returns what is noted of a site; nothing unless this node leads.
+// Heard returns what is noted about a site; nothing unless this node leads.
 func (s *State) Heard(site int) Heard {
 	l := &s.live
 	if !l.leading {

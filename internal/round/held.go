@@ -24,7 +24,7 @@ import (
 // one and q honest sites have answered, c+s+η ≤ N-q+η < q for the s signers that have not: the
 // leader goes on in the same slot.
 
-// word is what a site says it did, of which this log knows nothing.
+// word is what a site claims to have done that this log does not have.
 type word struct {
 	held   []int // the U that it signed in the open slot, shown by its signature; nil for none
 	shared bool  // it sent shares in the open slot, before this leader asked for any

@@ -47,8 +47,8 @@ func (s leader) special(e Event) []Effect {
 	return nil
 }
 
-// unlinked tells, once, that a query goes on without a site that missed its deadlines while it had
-// a link: no deadline will pass for it now.
+// unlinked reports, once, that queries go on without a site that missed deadlines while it had a
+// link and has now lost it: no later deadline would report it.
 func (s leader) unlinked(site int) []Effect {
 	k := &s.live.links[site]
 	if s.Status != StatusRunning || !k.absent() || k.barred || k.told || slices.Contains(s.WaitingFor(), site) {
@@ -58,8 +58,8 @@ func (s leader) unlinked(site int) []Effect {
 	return []Effect{Late{Query: s.Query, Phase: PhaseUpload, Without: []string{s.plan.Proposal.Roster[site].Name}}}
 }
 
-// passed tells whom the open query still waits for after a deadline, and, once each, without whom
-// it goes on.
+// passed reports for which sites the open query still waits after a deadline, and, once each,
+// without which it goes on.
 func (s leader) passed(e Expired) []Effect {
 	late, waits := Late{Query: e.Query, Phase: e.Phase}, s.WaitingFor()
 	for i, in := range s.plan.Proposal.Roster {
@@ -77,7 +77,7 @@ func (s leader) passed(e Expired) []Effect {
 	return []Effect{late}
 }
 
-// unprepared ends a study whose setup is lost: what is no site's fault is laid at no site's door.
+// unprepared ends a study whose setup failed. If no site is at fault, none is named.
 func unprepared(culprit study.Seat) Entry {
 	code := study.CodeBadAnnouncement
 	if culprit == study.Nobody {

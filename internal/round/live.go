@@ -30,7 +30,7 @@ func (l *live) resetSlot(sites int) {
 	}
 }
 
-// link is what is known of a site's present link, or that it has none.
+// link is what the leader knows about a site's current link, or that it has none.
 type link struct {
 	connected bool
 	barred    bool      // no link of the roster's key can come any more

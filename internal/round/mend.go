@@ -8,9 +8,9 @@ import (
 )
 
 // A site whose data cannot be read, or is not what was approved, whose disk is full, or whose chain
-// the log does not extend, says so and sends nothing. An operator can put that right, so that it
-// ends no query: the site is asked again after a while, until it uploads. The ledger sends again
-// what is on record. Any other refusal stands until the site's next link.
+// the log does not extend, says so and sends nothing. An operator can fix that, so it ends no
+// query: the site is asked again after a while, until it uploads. The ledger sends again what is on
+// record. Any other refusal stands until the site's next link.
 
 // restMost bounds the pause before such a site is asked again: a deadline may be days away.
 const restMost = time.Minute

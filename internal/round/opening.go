@@ -12,8 +12,8 @@ import (
 // not make what one dealer committed to, one dealer at a time; keys of the survivors whose pairs
 // with a site outside of them nothing else opens; tags that the leader before had.
 
-// opening is what the leader has of the open slot's, once its certificate is committed. All lists
-// but convicted are by site.
+// opening is what the leader has received for the open slot's opening, once the certificate is
+// committed. All lists but convicted are by site.
 type opening struct {
 	shared    []bool // it sent shares
 	heard     []bool // its shares came, even if they were wrong
@@ -154,8 +154,8 @@ func (s leader) unmask() []Effect {
 		return append(out, s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})...)
 	}
 	if !s.late(PhaseOpen) && slices.ContainsFunc(s.Survivors, s.unheard) && s.removes(ask) {
-		// With its shares each survivor sends the key of what is taken away of its noise. Until the
-		// deadline it is waited for; then its noise stays.
+		// With its shares, each survivor sends the key to the part of its noise that is removed.
+		// The opening waits for it until the deadline; then the noise stays.
 		return out
 	}
 	o.underway = true

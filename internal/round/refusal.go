@@ -26,9 +26,9 @@ func accuses(code study.Code) bool {
 	return false
 }
 
-// departure is what a refusal leaves on record. A site's word is believed about itself. About
-// another it is an accusation, and only of what a site can know: who is named for certain is whom
-// the leader has caught.
+// departure is what a refusal leaves on record. A site is believed about itself. What it says about
+// another site is an accusation, and only of something that it can know. A site is named for
+// certain only if the leader caught it itself.
 func (e Refused) departure() departure {
 	switch {
 	case !accuses(e.Code):

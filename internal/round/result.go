@@ -12,7 +12,7 @@ import (
 // site that does not sign, or is away, is asked again on its next link, and nothing but enough
 // signatures, or the operator, ends the waiting.
 
-// signing is what the leader has of the result's signatures.
+// signing is what the leader has received for the result's signatures.
 type signing struct {
 	drafting bool     // Draft is under way, or has failed
 	attested [][]byte // by site, on the committed draft

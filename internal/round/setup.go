@@ -10,7 +10,7 @@ import (
 // graph is drawn; it deals its boxes, and confirms those it got. Once all have, the log holds what
 // later queries need.
 
-// setup is what the leader has of a setup under way.
+// setup is what the leader has received in a setup under way.
 type setup struct {
 	announced           [][]byte // by site
 	verifying, verified bool     // the announcements are being checked; they are checked

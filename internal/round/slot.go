@@ -10,7 +10,7 @@ import (
 // The open slot: sites upload, U is committed, they sign it, and with its certificate committed
 // the sum is opened (opening.go).
 
-// slot is what the leader has of the open one.
+// slot is what the leader has received in the open slot.
 type slot struct {
 	deadlines deadlines
 	uploaded  []bool   // by site
