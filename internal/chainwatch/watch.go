@@ -1,9 +1,8 @@
-// Package chainwatch is how a site watches the hash chain of the coordinators' log, whose head
-// comes with each query (internal/chain). The site keeps every link that it was shown, on the
-// ledger, before it answers, and recomputes the links from there on. A coordinator that was
-// restored from a backup, or that tells this site another past than before, shows by the next
-// query: it is refused, and the study waits, until the chain goes on from there or the operator
-// accepts another.
+// Package chainwatch checks for a site the hash chain of the coordinators' log (internal/chain),
+// whose head arrives with each query. The site keeps every link that it was shown, on the ledger,
+// before it answers, and recomputes the links from there on. A coordinator that was restored from a
+// backup, or that tells this site another past than before, shows by the next query: it is refused,
+// and the study waits, until the chain goes on from there or the operator accepts another.
 package chainwatch
 
 import (

@@ -1,6 +1,6 @@
 // Package outline has what a coordinator's lists and pages show: the state of a study under way, a
-// summary of one that is over, which is all of it that stays in memory, and what sites and analysts
-// last showed of themselves.
+// summary of one that is over (all of it that stays in memory), and what sites and analysts last
+// showed of themselves.
 package outline
 
 import (

@@ -1,5 +1,5 @@
-// Package profile describes a data set to its own site, and says what in it does not fit a study:
-// all faults of all columns at once, with the lines of agent.toml that would mend them.
+// Package profile describes a data set to its own site and finds what does not fit a study: all
+// faults of all columns at once, with the lines of agent.toml that would fix them.
 //
 // A [Report] describes the site's rows without any noise. It MUST NOT leave the site: nothing here
 // writes a file, a log line or a message, and no error carries a value. What it says of single

@@ -1,4 +1,4 @@
-// Package proposal resolves and checks a study.toml, and makes the proposal of it, with roster,
-// keys and thresholds, whose exact bytes everyone hashes, signs and approves (docs/protocol.md). It
+// Package proposal resolves and checks a study.toml, and makes the proposal from it, with roster,
+// keys and thresholds; everyone hashes, signs and approves its exact bytes (docs/protocol.md). It
 // is pure: package proposals keeps those that wait at a site.
 package proposal

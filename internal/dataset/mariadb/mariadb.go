@@ -1,5 +1,5 @@
-// Package mariadb runs the queries of package dataset on MariaDB and MySQL servers. A program can
-// once it imports this package.
+// Package mariadb runs the queries of package dataset on MariaDB servers. A program can once it
+// imports this package.
 //
 // The pin is SHA-256 over "covey query mariadb 1\n", the number of columns and, in the query's
 // order, each column's name and type, then every row's values as the binary protocol has them:
