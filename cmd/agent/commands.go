@@ -75,7 +75,7 @@ func (c *joinCmd) Run(t *terminal) error {
 	if c.Again {
 		t.Say("Site %s has joined again, with the keys that it had; agent.toml stays as it is.", joined.Site)
 		if before != "" && before != join.Fingerprint {
-			t.Say("Its CA is another one now; it was\n  %s\nIf the coordinator's operator has not told you that it changed, this is another federation: ask your own for a new file, and join again with it.", before)
+			t.Say("Its CA has changed; before, it was\n  %s\nIf the coordinator's operator has not told you of this change, this is another federation: ask your own operator for a new file, and join again with it.", before)
 		}
 		t.Say("The join file is used up; delete it. Then: agent -C DIR check, where DIR has agent.toml")
 		return t.Print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })

@@ -260,7 +260,7 @@ func (v view) print(out io.Writer) {
 	}
 	fmt.Fprintf(w, "\nstatus\t%s\nas of\t%s\n", v.describe(), asOf())
 	if v.Status == wire.PhaseEnded {
-		fmt.Fprintf(w, "\tdocs/errors.md has what %s means; what was charged stays charged\n", v.Code)
+		fmt.Fprintf(w, "\tdocs/errors.md explains %s; what was charged stays charged\n", v.Code)
 	}
 	if !v.Ended.IsZero() {
 		fmt.Fprintf(w, "ended\t%s\n", v.Ended.UTC().Format(time.RFC3339))

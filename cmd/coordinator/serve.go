@@ -70,7 +70,7 @@ func (c *initCmd) Run(s *terminal) error {
 // halfMade adds to err, of a folder with keys and without a configuration, what it may be.
 func (c *initCmd) halfMade(err error) error {
 	if _, e := os.Stat(filepath.Join(c.Dir, node.ConfigFile)); shared.Is[*pki.ExistsError](err) && errors.Is(e, os.ErrNotExist) {
-		return fmt.Errorf("%w, and there is no %s: if an init failed there, as on a full disk, empty the folder and try again (with --join, by a new `coordinator raft add`); if it was in use, bring that file back", err, node.ConfigFile)
+		return fmt.Errorf("%w, and there is no %s: if an init failed there, as on a full disk, empty the folder and try again (with --join, by a new `coordinator raft add`); if it was in use, restore that file", err, node.ConfigFile)
 	}
 	return err
 }

@@ -162,7 +162,7 @@ func (g *Gate) tell(from net.Addr, why error) {
 		}
 	}
 	if host, first := g.ended.first(from, name); first {
-		g.log.Warn("a caller was refused: by this machine's clock its certificate is not good now. If the clock is right, it joins again: coordinator site invite SITE --again, or analyst invite",
+		g.log.Warn("a caller was refused: by this machine's clock its certificate is not valid now. If the clock is right, the caller must join again: coordinator site invite SITE --again, or analyst invite",
 			"host", host, "says_it_is", name, "from", invalid.Cert.NotBefore.UTC(), "to", invalid.Cert.NotAfter.UTC())
 	}
 }

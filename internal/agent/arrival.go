@@ -101,25 +101,25 @@ func (h *arrivals) admit(p proposal.Proposal, id proposal.Digest, bytes int) (st
 func (h *arrivals) crowded(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
 	key := p.Proposer.Identity
 	if bytes > wire.MaxProposed {
-		return study.CodeTooMany, fmt.Errorf("it has %d bytes, an analyst's at most %d", bytes, wire.MaxProposed)
+		return study.CodeTooMany, fmt.Errorf("it has %d bytes; an analyst's proposal may have at most %d", bytes, wire.MaxProposed)
 	}
 	ok, err := h.seen.Take(key, id, h.a.now())
 	switch {
 	case err != nil:
 		return h.a.unkept(err)
 	case !ok:
-		return study.CodeTooMany, fmt.Errorf("%d new proposals of its key came in the last 24 hours, and no more are looked at", proposals.MaxDaily)
+		return study.CodeTooMany, fmt.Errorf("%d new proposals of its key came in the last 24 hours, which is the limit", proposals.MaxDaily)
 	}
 	open, err := h.openOf(key)
 	if err != nil {
 		return h.a.unkept(err)
 	}
 	if len(open) >= maxOpen {
-		return study.CodeTooMany, fmt.Errorf("%d proposals of its key are open here, and at most %d may be", len(open), maxOpen)
+		return study.CodeTooMany, fmt.Errorf("%d proposals of its key are open here; at most %d may be", len(open), maxOpen)
 	}
 	for _, other := range open {
 		if other.Spec.Name == p.Spec.Name && other.Spec.Dataset == p.Spec.Dataset {
-			return study.CodeTooMany, errors.New("a proposal of its key, name and data set is open here, and one at a time may be")
+			return study.CodeTooMany, errors.New("a proposal of its key, name and data set is already open here")
 		}
 	}
 	return "", nil

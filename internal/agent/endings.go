@@ -49,7 +49,7 @@ func elsewhere(code study.Code) error {
 	case code == study.CodeCompleted:
 		return nil
 	case !ok:
-		return fmt.Errorf("the coordinator ended it: docs/errors.md has what %s means", code)
+		return fmt.Errorf("the coordinator ended it: docs/errors.md explains %s", code)
 	}
 	return errors.New("the coordinator says that " + what)
 }

@@ -45,7 +45,7 @@ func TestRefusedStaysInView(t *testing.T) {
 		{"by a fault", autoPolicy, nil, func(c *standIn, s *testSite) error {
 			s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeBadDealer})
 			return nil
-		}, string(ledger.Finished), study.CodeBadDealer, "docs/errors.md has what bad_dealer means", true},
+		}, string(ledger.Finished), study.CodeBadDealer, "docs/errors.md explains bad_dealer", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newStandIn(t, 3, c.policy, nil)

@@ -58,7 +58,7 @@ func (vs *Views) Result(ctx context.Context, id proposal.Digest) (_ *os.File, er
 	case status.Code(err) == codes.NotFound:
 		return nil, &NoResultError{id}
 	case err != nil:
-		return nil, fmt.Errorf("the result did not come: %s", enroll.Plain(enroll.ExplainLeader(err)))
+		return nil, fmt.Errorf("the result did not arrive: %s", enroll.Plain(enroll.ExplainLeader(err)))
 	}
 	defer func() {
 		if err != nil {

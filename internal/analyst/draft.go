@@ -67,7 +67,7 @@ func (c *Client) Draft(ctx context.Context, spec proposal.Spec, trusted []string
 		return nil, &proposal.FieldError{Field: "dataset", Reason: fmt.Sprintf("no connected site offers %q now", spec.Dataset)}
 	}
 	if gap := c.now().Sub(offer.Clock); gap.Abs() > maxClockGap {
-		c.Say("the coordinator's clock and this one differ by %v: the proposal expires by this one", gap.Abs().Round(time.Second))
+		c.Say("the coordinator's clock and this machine's differ by %v: the proposal expires by this machine's", gap.Abs().Round(time.Second))
 	}
 	before, err := c.readPins()
 	if err != nil {

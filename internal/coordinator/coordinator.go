@@ -95,7 +95,7 @@ func (c *Coordinator) Lead(log Log) error {
 		}
 		s := m.remember(digest, state)
 		if own, its := m.signingKey(), s.Plan.Proposal.Coordinator; !bytes.Equal(own, its) {
-			m.log.Error("this coordinator's signing.key is not the one of the study, which goes on under no other: put the signing.key of the time of its proposal into every coordinator's folder",
+			m.log.Error("this coordinator's signing.key is not that of the study, which cannot go on with another: put the signing.key from the time of its proposal into every coordinator's folder",
 				"study", digest, "name", s.Plan.Proposal.Spec.Name, "here", pki.Fingerprint(ed25519.PublicKey(own)), "of_the_study", pki.Fingerprint(ed25519.PublicKey(its)))
 		}
 		if err := s.Restore(); err != nil {
@@ -195,7 +195,7 @@ func (c *Coordinator) linked(l *link, units map[string]int, kept chain.Head) {
 	old := m.links[l.site]
 	if old != nil && old != l {
 		old.Close(errReplaced)
-		c.log.Warn("a site opened another link; if this goes on, two agents run with its keys", "site", l.site)
+		c.log.Warn("a site opened another link; if this continues, two agents run with its keys", "site", l.site)
 	}
 	l.units = units
 	m.links[l.site] = l

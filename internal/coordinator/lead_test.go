@@ -61,7 +61,7 @@ func TestOtherSigningKeyIsSaid(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
 		count := func() int {
-			return strings.Count(f.logs.String(), "this coordinator's signing.key is not the one of the study")
+			return strings.Count(f.logs.String(), "this coordinator's signing.key is not that of the study")
 		}
 		f.crash(-1)
 		if count() != 0 {

@@ -101,7 +101,7 @@ func writable(c *siteconfig.Config) error {
 			err = f.Close()
 		}
 		if err != nil {
-			return fmt.Errorf("a file there is not this user's to write: %w", err)
+			return fmt.Errorf("this user may not write a file there: %w", err)
 		}
 	}
 	return nil

@@ -171,7 +171,7 @@ func (n Newcomer) configure(path string, join pki.Join) error {
 		return err
 	}
 	if err := pki.ReplaceFile(path, text, 0o600); err != nil {
-		return fmt.Errorf("this %s has joined, and %s is not written; once it can be, the same command again does that: %w", n.Role, path, err)
+		return fmt.Errorf("this %s has joined, but %s could not be written; once it can be, run the same command again: %w", n.Role, path, err)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (s *Ring) confirmedBefore(r wire.Confirm) wire.Message {
 		return wire.Refuse(r, s.owner.Store(err))
 	}
 	if owner, evidence, ok := setup.Contradiction(s.self, parts[0], r.Boxes); ok {
-		s.log.Warn("a site's keys are others than those that were confirmed", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[owner].Name)
+		s.log.Warn("a site's keys differ from those that were confirmed", "study", s.plan.Digest, "site", s.plan.Proposal.Roster[owner].Name)
 		no := wire.Refuse(r, study.CodeBadBox)
 		no.Culprit, no.Evidence = study.SeatOf(owner), evidence
 		return no

@@ -289,7 +289,7 @@ func (n *Node) renewDaily(ctx context.Context) {
 	defer day.Stop()
 	for {
 		if ca := n.authority.CA(); pki.Expiry(ca, n.now()) < soonCA {
-			n.log.Warn("the federation's CA ends, and all certificates end with it at the latest: replace it before by `coordinator ca new`, and later `coordinator ca retire`", "ends", ca.NotAfter.UTC())
+			n.log.Warn("the federation's CA ends soon, and all certificates with it: run `coordinator ca new` before, and later `coordinator ca retire`", "ends", ca.NotAfter.UTC())
 		}
 		select {
 		case <-day.C:

@@ -54,7 +54,7 @@ func (e *ModeError) Error() string {
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("name %q: must be 1 to 63 of a-z, 0-9 and -, with no - at either end", shorten(e.Name))
+	return fmt.Sprintf("name %q: must be 1 to 63 characters from a-z, 0-9 and -, with no - at either end", shorten(e.Name))
 }
 
 // HostError is a host that a server certificate cannot be made for.

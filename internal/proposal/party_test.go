@@ -88,7 +88,7 @@ func TestSitesNames(t *testing.T) {
 		roster := texts.Roster(fives...)
 		roster[1].Name = name
 		_, err := proposal.Propose(smallSpec(t), roster, texts.Signer.Public().(ed25519.PublicKey), [32]byte{1})
-		if got := err == nil; got != taken || !taken && !strings.Contains(err.Error(), "roster[1].name: must be 1 to 63 of a-z") {
+		if got := err == nil; got != taken || !taken && !strings.Contains(err.Error(), "roster[1].name: must be 1 to 63 characters from a-z") {
 			t.Errorf("%+q: %v", name, err)
 		}
 	}
@@ -116,8 +116,8 @@ func TestPartiesAreApart(t *testing.T) {
 		"a reader twice":                 {ada, []proposal.Party{bob, bob}, "readers[1]: name or identity appears twice"},
 		"no name":                        {proposal.Party{"", ada.Identity}, nil, "proposer.name: must be 1 to 63"},
 		"a short key":                    {proposal.Party{"ada", ada.Identity[:31]}, nil, "key: must be 64 hex digits"},
-		"a hidden character":             {proposal.Party{"ada\u202e", ada.Identity}, nil, "proposer.name: must be 1 to 63 of a-z"},
-		"a letter that shows nothing":    {ada, []proposal.Party{{"bob\u3164", bob.Identity}}, "readers[0].name: must be 1 to 63 of a-z"},
+		"a hidden character":             {proposal.Party{"ada\u202e", ada.Identity}, nil, "proposer.name: must be 1 to 63 characters from a-z"},
+		"a letter that shows nothing":    {ada, []proposal.Party{{"bob\u3164", bob.Identity}}, "readers[0].name: must be 1 to 63 characters from a-z"},
 		"21 readers":                     {ada, crowd, "readers: at most 20, got 21"},
 	} {
 		spec := smallSpec(t)
@@ -150,7 +150,7 @@ func TestPlannedReaders(t *testing.T) {
 		{[]string{"ada", "bob"}, ""},
 		{[]string{"ada", "ada"}, "readers[1]: name or identity appears twice"},
 		{[]string{texts.Roster(fives...)[2].Name}, "readers[0]: name or identity appears twice"},
-		{[]string{"ada\u202e"}, "readers[0].name: must be 1 to 63 of a-z"},
+		{[]string{"ada\u202e"}, "readers[0].name: must be 1 to 63 characters from a-z"},
 		{make([]string, proposal.MaxReaders+1), "readers: at most 20, got 21"},
 	} {
 		spec.Readers = c.readers

@@ -458,7 +458,7 @@ func validText(field, v string) error {
 // like one.
 func validName(field, v string) error {
 	if !name.Valid(v) {
-		return FieldErrorf(field, "must be 1 to 63 of a-z, 0-9 and -, without - at either end")
+		return FieldErrorf(field, "must be 1 to 63 characters from a-z, 0-9 and -, with no - at either end")
 	}
 	return nil
 }

@@ -220,7 +220,7 @@ func (p *Policy) checkGiven(c *Config, given map[string]bool) error {
 		}
 	}
 	if key := "policy.coordinator_key"; p.CoordinatorKey == "" && given[key] {
-		return c.Errorf(key, "must be a fingerprint: empty, any key would do; leave it out for that")
+		return c.Errorf(key, "must be a fingerprint, got an empty text; to allow any key, leave it out")
 	}
 	slices.Sort(zero)
 	for _, key := range zero {

@@ -29,7 +29,7 @@ func (u *Uplink) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 		// That the two share no protocol ends the link, which says so once and not at every try. So
 		// does what refuses the site, of which this call may hear first, on each link.
 		if _, link := errors.AsType[*enroll.VersionError](err); u.unasked(enroll.Plain(err)) && !link {
-			u.o.Log.Warn("the coordinator was not asked which CAs are in force, or its answer is refused; it is tried again", "error", enroll.Plain(err))
+			u.o.Log.Warn("the coordinator could not be asked which CAs are in force, or its answer is refused; trying again", "error", enroll.Plain(err))
 		}
 		leaf, issuer := u.o.Holder.Certificate(), u.o.Holder.Issuer()
 		soon := pki.Expiry(leaf, u.o.Now()) < int(pki.RenewBefore/(24*time.Hour))
@@ -117,7 +117,7 @@ func (u *Uplink) compareClocks(theirs time.Time) {
 	u.mu.Unlock()
 	switch {
 	case far && !was:
-		u.o.Log.Warn("this machine's clock and the coordinator's are far apart: proposals expire too early or too late, and beyond an hour certificates fail; set the wrong one (NTP)", "apart", apart.Abs().Round(time.Second).String(), "this_one_is_ahead", apart > 0)
+		u.o.Log.Warn("this machine's clock and the coordinator's are far apart: proposals expire too early or too late, and beyond an hour certificates fail; correct the wrong one (NTP)", "apart", apart.Abs().Round(time.Second).String(), "this_one_is_ahead", apart > 0)
 	case !far && was:
 		u.o.Log.Info("this machine's clock and the coordinator's agree again")
 	}

@@ -208,7 +208,7 @@ func (u *Uplink) Stay(ctx context.Context) error {
 			moved = Standing{Address: address, Err: fmt.Errorf("%w, which agent.toml does not name: if the operator tells you so, add it to coordinator and restart the agent", err)}
 			if !elsewhere {
 				elsewhere = true
-				u.o.Log.Warn("the coordinator that leads is at an address that agent.toml does not name, and is not called there; if its operator tells you so, add it to coordinator",
+				u.o.Log.Warn("the leading coordinator is at an address that agent.toml does not name, so this agent does not call it; if its operator confirms the address, add it to coordinator",
 					"asked", address, "error", enroll.Plain(err))
 			}
 		case follows:

@@ -102,7 +102,7 @@ func spool(from io.Reader, most int64) (io.ReadSeekCloser, error) {
 // within is an error if more bytes came than may.
 func within(came, most int64) error {
 	if came > most {
-		return Bad("more than %d bytes came, which no result has", most)
+		return Bad("more than %d bytes arrived, too many for a result", most)
 	}
 	return nil
 }

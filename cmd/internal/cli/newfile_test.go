@@ -147,7 +147,7 @@ func TestStudyWithoutEnd(t *testing.T) {
 		written <- errors.Join(err, f.Close())
 	}()
 	_, err := ReadStudy(path)
-	if !Is[*InputError](err) || !strings.Contains(err.Error(), path+": is longer than 16 MiB") {
+	if !Is[*InputError](err) || !strings.Contains(err.Error(), path+": longer than 16 MiB") {
 		t.Errorf("it is %v", err)
 	}
 	if err := <-written; !errors.Is(err, syscall.EPIPE) {

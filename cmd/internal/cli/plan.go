@@ -28,7 +28,7 @@ func (c *Plan) Run(t *Terminal) error {
 	}
 	if c.Solve == "" {
 		if c.Solve = c.open(text); c.Solve == "" {
-			return Bad("nothing is left to solve for: --units and the file's epsilon are given; --solve epsilon or --solve components solves for one of them anyway")
+			return Bad("nothing is left to solve for: --units and the file's epsilon are given; --solve epsilon or --solve components computes one anyway")
 		}
 	}
 	if err := counts(c.Units); err != nil {

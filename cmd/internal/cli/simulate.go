@@ -170,7 +170,7 @@ func (c *Simulate) draw(out *simulate.Trials) error {
 func (c *Simulate) read(out *simulate.Trials) error {
 	for i, file := range c.Files {
 		if slices.Contains(c.Files[:i], file) {
-			return Bad("%s is given twice: each row would count as two people, and all figures look better than they are", file)
+			return Bad("%s is given twice: each row would count as two people, and all figures would look better than they are", file)
 		}
 		site, err := simulate.ReadSite(file, out.Spec)
 		if err != nil {
@@ -217,7 +217,7 @@ func (s simulated) print(out io.Writer) {
 	}
 	line("simulated", "%d studies of %q: %d units × %d numbers at %d sites, in %.1f s", s.Times, s.Study, s.N, s.D, s.Sites, s.Seconds)
 	for _, code := range slices.Sorted(maps.Keys(s.Ended)) {
-		line("ended", "%d of them without a result: %s; docs/errors.md has what to do", s.Ended[code], code)
+		line("ended", "%d of them without a result: %s; docs/errors.md says what to do", s.Ended[code], code)
 	}
 	if s.Captured != nil {
 		s.printCaptured(line)

@@ -23,7 +23,7 @@ func ReadStudy(path string) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxStudy+1))
 	if err == nil && len(text) > maxStudy {
-		err = Bad("%s: is longer than %d MiB, which no study file is", path, maxStudy>>20)
+		err = Bad("%s: longer than %d MiB, too long for a study file", path, maxStudy>>20)
 	}
 	return text, err
 }
