@@ -54,24 +54,9 @@ func (s *Setup) Receive(self int, sec Secrets, key ed25519.PrivateKey, boxes, bo
 		at := slices.IndexFunc(places, func(p graph.Share) bool { return p.Dealer == dealer })
 		return bodies[at]
 	}
-	ways := make([]passage, len(senders))
-	for i, from := range senders {
-		ways[i] = s.passage(from, self)
-	}
-	parcels, wrong := s.unwrap(ways, boxes)
-	opened := make([]opened, len(senders))
-	errs := make([]error, len(parcels))
-	atOnce(len(parcels), func(i int) {
-		var of []byte
-		if ways[i].shares() {
-			of = body(senders[i])
-		}
-		opened[i], errs[i] = ways[i].receive(transport, seal, parcels[i], of)
-	})
-	for _, err := range append(errs, wrong) {
-		if err != nil {
-			return nil, err
-		}
+	opened, err := s.openAll(self, senders, boxes, body, transport, seal)
+	if err != nil {
+		return nil, err
 	}
 	r := &Received{Held: make(Held, s.cfg.Slots)}
 	for _, at := range places {
@@ -110,6 +95,31 @@ func (s *Setup) Receive(self int, sec Secrets, key ed25519.PrivateKey, boxes, bo
 	}
 	r.Confirmation = s.Confirm(self, key)
 	return r, nil
+}
+
+// openAll opens the senders' boxes, in their order, and checks what is in each. The error is that
+// of the first sender whose box does not hold.
+func (s *Setup) openAll(self int, senders []int, boxes [][]byte, body func(dealer int) []byte, transport *ecdh.PrivateKey, seal *mlkem.DecapsulationKey768) ([]opened, error) {
+	ways := make([]passage, len(senders))
+	for i, from := range senders {
+		ways[i] = s.passage(from, self)
+	}
+	parcels, wrong := s.unwrap(ways, boxes)
+	out := make([]opened, len(senders))
+	errs := make([]error, len(parcels))
+	atOnce(len(parcels), func(i int) {
+		var of []byte
+		if ways[i].shares() {
+			of = body(senders[i])
+		}
+		out[i], errs[i] = ways[i].receive(transport, seal, parcels[i], of)
+	})
+	for _, err := range append(errs, wrong) {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // openedOf is one dealer's shares at one place, one dealer in each slot, and the place's leaves.
