@@ -112,23 +112,9 @@ func (l *Ledger) Approve(a Approval) error {
 		case e.State == Finished, e.State == Rejected && a.By != ByOperator:
 			return &StateError{Study: a.Study, State: e.State}
 		}
-		pop, part := Population{Name: a.Population, GDP: true}, Population{Name: a.Population, GDP: true}
-		if err := l.each(tx, func(s StudyEntry) {
-			pop.add(s)
-			if s.Proposer.same(a.Proposer.Key) {
-				part.add(s)
-			}
-		}); err != nil {
+		limit, err := l.roomFor(tx, a)
+		if err != nil {
 			return err
-		}
-		limit, fits := pop.fits(a.CapRho, a.capGDP(), a.Rho, a.GDP)
-		if !fits {
-			return &BudgetError{Population: a.Population, Cap: limit, Spent: pop.SpentRho, Reserved: pop.ReservedRho, Asked: a.Rho}
-		}
-		if a.ProposerCapRho > 0 {
-			if limit := part.Cap(a.ProposerCapRho, a.ProposerCapGDP, a.GDP); part.SpentRho+part.ReservedRho+a.Rho > limit*(1+tolerance) {
-				return &BudgetError{Population: a.Population, Proposer: a.Proposer.Name, Cap: limit, Spent: part.SpentRho, Reserved: part.ReservedRho, Asked: a.Rho}
-			}
 		}
 		if err := r.create(); err != nil {
 			return err
@@ -146,6 +132,30 @@ func (l *Ledger) Approve(a Approval) error {
 			Rho: a.Rho, GDP: a.GDP, CapRho: limit, Bridged: a.capGDP() > a.CapRho, Data: a.DataSHA256[:], Proposer: a.Proposer.stored(), By: a.By, Time: a.Time,
 		})
 	})
+}
+
+// roomFor returns the population's cap, and a *BudgetError if a.Rho does not fit under it or under
+// the proposer's own.
+func (l *Ledger) roomFor(tx *bbolt.Tx, a Approval) (limit float64, err error) {
+	pop, part := Population{Name: a.Population, GDP: true}, Population{Name: a.Population, GDP: true}
+	if err := l.each(tx, func(s StudyEntry) {
+		pop.add(s)
+		if s.Proposer.same(a.Proposer.Key) {
+			part.add(s)
+		}
+	}); err != nil {
+		return 0, err
+	}
+	limit, fits := pop.fits(a.CapRho, a.capGDP(), a.Rho, a.GDP)
+	if !fits {
+		return limit, &BudgetError{Population: a.Population, Cap: limit, Spent: pop.SpentRho, Reserved: pop.ReservedRho, Asked: a.Rho}
+	}
+	if a.ProposerCapRho > 0 {
+		if limit := part.Cap(a.ProposerCapRho, a.ProposerCapGDP, a.GDP); part.SpentRho+part.ReservedRho+a.Rho > limit*(1+tolerance) {
+			return limit, &BudgetError{Population: a.Population, Proposer: a.Proposer.Name, Cap: limit, Spent: part.SpentRho, Reserved: part.ReservedRho, Asked: a.Rho}
+		}
+	}
+	return limit, nil
 }
 
 // capGDP is CapGDP, or CapRho where there is no other.
