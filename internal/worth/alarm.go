@@ -81,10 +81,10 @@ func (a *spectrum) longer(r *result.Result, vectors [][]float64) *bool {
 // probability below 0.002.
 const sure = 4.75
 
-// hidden returns true where a histogram of squared lengths has a peak of its own beyond the clip,
-// as of rows with a code such as 999 for a missing value: lengths of elliptical rows have one peak,
-// whatever their tail, and what such rows vary by is cut off. It is nil elsewhere: rows that are
-// few for the noise are not seen.
+// hidden returns true if a histogram of squared lengths has a separate peak beyond the clip, as
+// rows with a missing-value code such as 999 make one: the lengths of elliptical rows have one
+// peak, whatever their tail. The clip cuts off what the rows of that peak vary by. It returns nil
+// otherwise, since too few such rows are lost in the noise.
 func hidden(p *study.Plan, r *result.Result) *bool {
 	for _, rel := range r.Releases {
 		if rel.Kind != study.KindHistogram || p.Queries[rel.Query].Of != study.KindTotal {

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// mostAlike of the rows may have one score, or one length, beyond what normal rows have in a
-	// bin. Where many more do, and noise hides the others, histograms are of these rows alone: of
+	// At most mostAlike of the rows may have one score, or one length, beyond what normal rows have
+	// in a bin. If many more do and noise hides the others, histograms show these rows alone: of
 	// 2,200 to 20,000 rows of which six to nine tenths were equal, studies captured 0.2 to 0.5, no
 	// bound held, and explained variances were down to a thousandth of the rows'.
 	mostAlike = 0.3
@@ -19,16 +19,17 @@ const (
 	// Columns of two values, each as often, make rows of one length, which the noise of a released
 	// center spreads over up to oneLength bins on each side.
 	allButSure, oneLength = 3, 2
-	// aboveAlike times the upper edge of such a bin, a clip of variances is not theirs.
+	// A clip of variances above aboveAlike times the upper edge of such a bin does not come from
+	// these rows.
 	aboveAlike = 64
 
 	alikeWhy      = "a third of the rows or more have nearly the same score or length, as rows of zeros or of a few booleans do, and rows may have been clipped as short as these"
 	alikeSentence = "If these rows are no measurements, sites can leave them out. More units let the others show, but may not bring figures."
 )
 
-// alike reports whether released counts show so many rows of one score, or of one length, that what
-// histograms say may be of these rows alone. Rows that are divided by their lengths have one score
-// where a component has most of the variance: their scores say nothing.
+// alike reports whether released counts show so many rows with one score, or one length, that
+// histograms may describe these rows alone. If a component has most of the variance, rows that are
+// divided by their lengths all have one score on it, so their scores say nothing.
 func alike(p *study.Plan, r *result.Result) bool {
 	for i, rel := range r.Releases {
 		if rel.Kind != study.KindHistogram {

@@ -10,9 +10,9 @@ import (
 	"covey/internal/study"
 )
 
-// Divided by its length, a row within the noise of a released center has the direction of that
-// noise, whatever its own, and all such rows have the same; and rows that are short together, such
-// as rows of zeros, count like long ones.
+// Divided by its length, a row that is closer to a released center than the center's noise has the
+// direction of that noise, as all such rows do. And short rows that are alike, such as rows of
+// zeros, count like long ones.
 const (
 	// mostNear is how large a part of the signal rows within the center's noise may be, and
 	// mostHidden how large a part noise may hide: surely standard deviations of their count. Of
@@ -26,7 +26,7 @@ const (
 	nearWhy  = "rows were divided by their lengths, and some, or as many as noise can hide, are so near the mean that all of these have one direction, that of the center's noise"
 	shortWhy = "rows were divided by their lengths, and the components have a larger part of these than of the variance: short rows, such as rows of zeros, have a direction of their own"
 	alongWhy = "rows were divided by their lengths, and more of them point along the components than of rows without groups: those of a group that is short and alike, such as rows of zeros, count like long ones"
-	// plainSentence is what may help against both.
+	// plainSentence says what may help against both.
 	plainSentence = "With rows = \"plain\" or method = \"covariance\", short rows count little."
 )
 
@@ -94,8 +94,8 @@ func nearby(p *study.Plan, r *result.Result) (share, noise float64) {
 	return share / precision, 1 / math.Sqrt(precision)
 }
 
-// along reports whether more rows lie near the span that rounds ask about than of elliptical rows
-// of the same mean squared score: rows that are alike have one score. It takes the last two
+// along reports whether more rows lie near the span that rounds ask about than elliptical rows with
+// the same mean squared score would: rows that are alike have one score. It takes the last two
 // histograms of scores together.
 func along(r *result.Result) bool {
 	var bins [alongBins]struct{ more, variance float64 }

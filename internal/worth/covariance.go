@@ -13,9 +13,9 @@ import (
 // Constants of the covariance's bounds, frozen before the laws that judge them were drawn
 // (docs/experiments.md).
 const (
-	// shareReserve is taken off the lower bound of the captured share: few columns with few units
-	// need it, and rows that are not elliptical, of which the clip turns a direction a little: the
-	// diamonds' first component by power iteration captures 0.9989.
+	// shareReserve is subtracted from the lower bound of the captured share. Few columns with few
+	// units need it, and so do rows that are not elliptical, for which the clip turns a direction a
+	// little: the diamonds' first component by power iteration captures 0.9989.
 	shareReserve = 0.004
 	// edgeFactor times the largest eigenvalue of noise alone: below it nothing stands out.
 	edgeFactor = 1.2
@@ -317,8 +317,8 @@ func (out *Report) covariance(p *study.Plan, r *result.Result) (string, error) {
 	return "", nil
 }
 
-// blind is what as many directions picked without looking capture, on average, of the variance that
-// the first have, where all have a total.
+// blind returns which share of the variance of the first directions as many random ones capture on
+// average; total is the variance of all.
 func blind(first, total float64, r *result.Result) float64 {
 	if !(first > 0) {
 		return 0

@@ -121,7 +121,7 @@ func sampled(v [][]float64, values []float64, c float64) [][3]float64 {
 	return out
 }
 
-// turn is what the clip put between eigenvectors i and j; 0 of a covariance.
+// turn returns the coupling of eigenvectors i and j by the clip; 0 for a covariance.
 func (l *learned) turn(i, j int) float64 {
 	if l == nil || l.turns == nil {
 		return 0

@@ -24,16 +24,16 @@ type Prediction struct {
 	// EveryRow reports that the study leaves rows with a missing value out, and that it is
 	// simulated as if no row had one: public sizes do not say how many have.
 	EveryRow bool `json:"every_row_kept,omitempty"`
-	// Few reports that the units are fewer than results have figures for. Such studies capture less
-	// than is simulated, so a case's Median is of fewLoss times the loss that is simulated, and its
-	// Lowest is at most a blind guess, whatever the worst simulated study captured.
+	// Few reports that there are too few units for results to have figures. Such studies capture
+	// less than simulated ones, so a case's Median assumes fewLoss times the simulated loss, and
+	// its Lowest is at most a blind guess, whatever the worst simulated study captured.
 	Few bool `json:"few_units,omitempty"`
 	// Outside is where such predictions were not held against studies.
 	Outside []string `json:"outside,omitempty"`
 }
 
-// everyRow is said of studies that leave rows out. Noise is that of the sums of all n units, and
-// only the rows that are kept are in them.
+// everyRow is the warning for studies that leave rows out. The noise is for sums over all n units,
+// but only the kept rows are in them.
 const everyRow = "rows with a missing value are left out, but this prediction assumes that every row is kept: if a share s is kept, noise and sampling are those of s·n units"
 
 // fewText is said of studies of few units.
@@ -45,8 +45,8 @@ type Case struct {
 	Method string  `json:"method"`
 	Median float64 `json:"captured_median"`
 	Lowest float64 `json:"captured_lowest"` // of the simulated runs; of [Prediction.Few] at most Blind
-	// Blind is what components picked without looking capture on average: of few columns, or of
-	// many components, a large share that says nothing.
+	// Blind is what random components capture on average. With few columns or many components this
+	// is a large share, and a captured share then says little.
 	Blind float64 `json:"captured_blind"`
 }
 

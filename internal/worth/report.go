@@ -13,8 +13,7 @@ import (
 )
 
 // Report is what a result is worth. Angles are in degrees, shares between 0 and 1. A figure that is
-// not calibrated for the study's shape, or that noise leaves nothing of, is absent, and Sentences
-// say why.
+// not calibrated for the study's shape, or that noise hides, is absent, and Sentences say why.
 type Report struct {
 	// Share is how much of the most variance that K directions could have the components have; nil
 	// where no figure can be given.
@@ -43,7 +42,8 @@ type Report struct {
 	// Sentences say it all for people, the share first.
 	Sentences []string `json:"sentences"`
 
-	// order is what found the components puts them in, where their variances put them in another.
+	// order is the order of the components by the method that found them, if their released
+	// variances put them in another.
 	order []int
 }
 
@@ -76,7 +76,7 @@ func (s *Share) blindText() (text string, little bool) {
 	return "", false
 }
 
-// Component is what is known of one component.
+// Component is what is known about one component.
 type Component struct {
 	Number int `json:"component"` // from 1
 	// Angle is the 95% bound of the angle to the component that endless rows would show; nil where
@@ -232,9 +232,9 @@ func blurred(r *result.Result, most, edge float64) bool {
 	return float64(r.D)*keptShare(r)*centerVariance(r) > max(most, edge)
 }
 
-// centerVariance returns the variance of the noise of each number of the center that rows are less.
-// The noise is that of a sum over all units, which is divided by the rows in it: where most rows
-// are left out, it has more.
+// centerVariance returns the variance of the noise in each number of the center that is subtracted
+// from rows. It is the noise of a sum over all units, divided by the rows in the sum: it grows if
+// most rows are left out.
 func centerVariance(r *result.Result) float64 {
 	rows := cmp.Or(r.PerUnit, 1)
 	return study.CenterNoise(r.Releases) / (rows * rows)

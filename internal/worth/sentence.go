@@ -23,7 +23,7 @@ const meaningSentence = "A column that one site has in another unit of measureme
 // bound was 0.99.
 const pairsSentence = "Rows were compared in pairs within a site, so this covers only variance within sites; differences between site means play no part."
 
-// spansSentence is of components whose share is 1 however they turned out.
+// spansSentence is for components whose share is 1 whatever they are.
 const spansSentence = "There are as many components as columns, so they capture all of the variance whatever they are, and their share says nothing."
 
 // unseen reports whether there are figures that heavy tails would have taken away, were explained
@@ -253,8 +253,8 @@ const zerosSentence = " If some rows are short and alike, such as rows of zeros,
 // logarithmsSentence says what may help against heavy tails.
 const logarithmsSentence = "Where columns are skewed, as costs and counts are, a study of their logarithms has shorter tails; where a code such as -999 stands for a missing value, sites must name it in missing_values."
 
-// What is said of rows of which no histogram can tell how long they are ([study.Plan.Beyond]), or
-// how short ([study.Plan.Below]).
+// What is said about rows that are too long for a histogram to measure ([study.Plan.Beyond]), or
+// too short ([study.Plan.Below]).
 const (
 	beyondWhy         = "rows are longer than can be counted, 2^32 after offset and scale, and all such rows were clipped"
 	belowWhy          = "most rows, after offset, scale and center, are zeros or shorter than can be counted, 2^-32, and noise hides them"
@@ -269,8 +269,8 @@ const unboughtSentence = "No explained variance is known here, so heavy tails ma
 // there forty times, bounds near 0.99 held in 5 of 30 studies (docs/experiments.md).
 const repeatsSentence = "Every row counts as an independent draw. If an export or a join repeats rows, or people have several similar rows, these bounds are too good, and privacy covers only one row of a person: a study with a unit column counts people."
 
-// closeSentence warns of two variances that rounds hardly tell from equal ones, which would cost
-// nothing (docs/figures/worth-close.csv).
+// closeSentence warns of two variances that rounds can hardly tell from equal ones. Equal ones
+// would cost nothing (docs/figures/worth-close.csv).
 const closeSentence = "If another direction has at least 0.8 of this one's variance, the bound can be too high: in simulations of such tables it held in 126 of 156 studies at ε = 1, and in 57 of 64 at ε = 4."
 
 // alone reports whether released variances leave less than 0.8 of the first component's variance to
@@ -327,7 +327,7 @@ func places(r *result.Result) string {
 	return "columns"
 }
 
-// released is what released values and public sizes show of a study without figures.
+// released returns what released values and public sizes show about a study without figures.
 func released(p *study.Plan, r *result.Result) string {
 	alone := "1" // of a power step; the largest eigenvalue of a matrix of noise is near τ√(2d)
 	if r.Output == proposal.OutputCovariance {
@@ -346,7 +346,7 @@ func released(p *study.Plan, r *result.Result) string {
 	return out
 }
 
-// sentence is what is known of a component.
+// sentence returns what is known about a component.
 func (c Component) sentence(k int) string {
 	switch {
 	case c.Separated:
@@ -397,7 +397,7 @@ func ceil(v float64) float64 { return float64(int(v + 0.999999)) }
 // percent writes a share as a percentage that is never rounded up.
 func percent(v float64) string { return fmt.Sprintf("%.1f%%", math.Floor(v*1000+1e-6)/10) }
 
-// Note is what is known of a component in a few words.
+// Note returns what is known about a component in a few words.
 func (c Component) Note() string {
 	switch {
 	case c.Separated:

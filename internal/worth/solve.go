@@ -17,8 +17,8 @@ const (
 	SolveComponents = "components"
 )
 
-// Solution is what studies of some plans take to capture a share, for each member of the family
-// that [Predict] simulates. It is a range for tables of this family, no bound.
+// Solution is what it takes to capture a share, for each member of the family that [Predict]
+// simulates. It is a range for tables of this family, not a bound.
 type Solution struct {
 	Open  string   `json:"open"` // one of the words above
 	Share float64  `json:"captured"`

@@ -32,9 +32,9 @@ const (
 
 const heavyWhy = "heavy tails: rows beyond the clip have much of the variance, or noise hides how much, and the components can miss what only such rows show"
 
-// heavy reports whether the rows vary more, or more of them are far longer than others, than of
-// normal rows of which the clip leaves as much. What rows beyond the clip vary by is not in the
-// components then, and may be in other directions, as in tables of costs or counts. It takes the
+// heavy reports whether the rows vary more, or more of them are far longer than the others, than
+// normal rows of which the clip leaves as much. The components then lack the variance of rows
+// beyond the clip, which may have other directions, as in tables of costs or counts. It takes the
 // total variance where that was bought, whose clip cuts off less, and histograms of lengths.
 func (a *spectrum) heavy(p *study.Plan, r *result.Result) bool {
 	if a.learned != nil {
@@ -174,7 +174,7 @@ func (h histogram) edge(j int) float64 {
 	return study.BinEdge(j)
 }
 
-// share and noise are those of the rows that are in a bin, and of its noise.
+// share and noise are the share of the rows in a bin, and its noise.
 func (h histogram) share(j int) float64 { return float64(h.Noised[j]) * h.Grid / h.rows }
 func (h histogram) noise() float64      { return h.Spread() * h.Grid / h.rows }
 

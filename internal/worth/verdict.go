@@ -31,7 +31,7 @@ type Verdict struct {
 	// Headline begins with the lower bound where there is one: never with the estimate, which noise
 	// can flatter.
 	Headline string
-	// Doubts are what speaks against the figures, the gravest first; of a sound result none.
+	// Doubts say what speaks against the figures, the gravest first; a sound result has none.
 	Doubts []string
 }
 
