@@ -49,8 +49,8 @@ type link struct {
 func (k *link) gone() bool { return k.barred || k.left.code != "" && !k.left.again }
 
 // patience is how many deadlines in a row queries wait for a site that has no link. Then they go on
-// without it where they can, until it is back: one that is gone for good would else cost every
-// query of a long study its deadline.
+// without it, if they can, until it is back: a site that is gone for good would otherwise delay
+// every query of a long study until its deadline.
 const patience = 5
 
 // absent reports whether a site is not waited for because it has been away for so long.

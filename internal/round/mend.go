@@ -15,7 +15,7 @@ import (
 // restMost bounds the pause before such a site is asked again: a deadline may be days away.
 const restMost = time.Minute
 
-// mends reports whether what a site refused with can be put right while the study runs.
+// mends reports whether the reason for a refusal can be fixed while the study runs.
 func (d departure) mends() bool {
 	switch d.code {
 	case study.CodeData, study.CodeDataChanged, study.CodeStore, study.CodeBrokenChain:
@@ -43,7 +43,7 @@ func (s leader) rest() []Effect {
 	return []Effect{SetRest{After: min(time.Duration(s.plan.Proposal.Spec.Deadlines.Round), restMost)}}
 }
 
-// observe has the sites that may have put it right asked about the open slot again.
+// observe has the sites that may have fixed it asked about the open slot again.
 func (Rested) observe(s *State) {
 	s.live.resting = false
 	for i := range s.live.links {

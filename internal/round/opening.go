@@ -7,10 +7,10 @@ import (
 	"covey/internal/wire"
 )
 
-// Shares open a sum by themselves where all who dealt and all who hold what was dealt did as they
-// should. Else an opening waits for more (docs/protocol.md): proofs of the helpers whose shares do
-// not make what one dealer committed to, one dealer at a time; keys of the survivors whose pairs
-// with a site outside of them nothing else opens; tags that the leader before had.
+// Shares alone open a sum if all dealers and all holders of shares followed the protocol. Else an
+// opening waits for more (docs/protocol.md): proofs of the helpers whose shares do not make what
+// one dealer committed to, one dealer at a time; keys of the survivors whose pairs with a site
+// outside of them nothing else opens; tags that the leader before had.
 
 // opening is what the leader has received for the open slot's opening, once the certificate is
 // committed. All lists but convicted are by site.
@@ -162,7 +162,7 @@ func (s leader) unmask() []Effect {
 	return append(out, Open{Ask: ask, Survivors: slices.Clone(s.Survivors)})
 }
 
-// removes reports whether something is taken away of the survivors' noise.
+// removes reports whether a part of the survivors' noise is removed.
 func (s leader) removes(ask study.Ask) bool {
 	removable, err := s.plan.Noise.Removable(ask.Sigma, len(s.Survivors))
 	return err == nil && len(removable) > 0

@@ -41,9 +41,9 @@ func (e Refused) departure() departure {
 	return departure{code: e.Code, accuser: study.SeatOf(e.Site)}
 }
 
-// observe notes a site's no. A site that cannot take part ends a setup, and a study that waits for
-// every site, unless it may put that right (R24); one that continues goes on without it, or ends
-// where too few have not left for good.
+// observe notes a site's refusal. A site that cannot take part ends a setup, and a study that waits
+// for every site, unless the site may fix it (R24). A study that continues goes on without it, or
+// ends if too many have left for good.
 func (e Refused) observe(s *State) {
 	switch s.Status {
 	case StatusSetup:

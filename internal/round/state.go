@@ -80,8 +80,8 @@ func (s *State) Plan() *study.Plan { return s.plan }
 // errUnfit is a durable part that no entries lead to.
 var errUnfit = errors.New("round: the state of a study does not fit its plan")
 
-// fits reports whether lists are as long as the roster, and indices of it and of the plan: what
-// another coordinator made up is refused before anything counts on it.
+// fits reports whether lists are as long as the roster, and indices within it and the plan: what
+// another coordinator made up is refused before anything relies on it.
 func (d *Durable) fits(p *study.Plan) bool {
 	n := p.Thresholds.Sites
 	for _, list := range [][][]byte{d.Announcements, d.Nonces, d.Confirmations, d.Tags, d.Deposits, d.TagHashes, d.DepositHashes, d.Certificate, d.Attestations} {

@@ -1,8 +1,8 @@
 package round
 
-// Step changes the state by one event and returns what the leader has to do.
-// The error is a *StaleError, or a proposal that does not parse: an entry that
-// changed nothing. An event about another slot than the open one changes nothing.
+// Step changes the state by one event and returns what the leader has to do. The error is a
+// *StaleError, or that of a proposal that does not parse: the entry changed nothing. An event about
+// another slot than the open one changes nothing.
 func (s *State) Step(e Event) ([]Effect, error) {
 	lead := leader{s}
 	if c, ok := e.(Committed); ok {

@@ -8,8 +8,8 @@ import (
 
 // Who is waited for: the sites without whose answers the study cannot go on.
 
-// WaitingFor are the sites that the study cannot go on without just now, or waits for up to a
-// deadline.
+// WaitingFor returns the sites without which the study cannot go on now, or for which it waits
+// until a deadline.
 func (s *State) WaitingFor() []int {
 	var out []int
 	spares := s.spares()
