@@ -74,8 +74,8 @@ func (c *checkCmd) findings(t *terminal, config *siteconfig.Config) ([]doctor.Fi
 	return found, nil
 }
 
-// checkBudget holds a study against the budget of its population, as far as the running agent knows
-// what is left of it.
+// checkBudget compares a study with what is left of its population's budget, as far as the running
+// agent knows it.
 func checkBudget(t *terminal, config *siteconfig.Config, plan *study.Plan) doctor.Finding {
 	d, _ := config.Dataset(plan.Proposal.Spec.Dataset) // which a plan has, and that a population
 	population, _ := config.Population(d.Population)
@@ -136,8 +136,8 @@ func (c *checkCmd) ofRunning(t *terminal) (out []doctor.Finding) {
 	return append(out, doctor.Finding{Code: doctor.CheckLink, Check: "running agent", OK: true, Result: "linked to " + s.Coordinator})
 }
 
-// checkError is what "agent check" found to fail. Its text has each fault once, and their number
-// alone where a person has just read them above it.
+// checkError has the checks that failed. Its text has each fault once, or only their number if a
+// person has just read them above it.
 type checkError struct {
 	found []doctor.Finding
 	shown bool

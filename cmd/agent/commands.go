@@ -85,8 +85,8 @@ func (c *joinCmd) Run(t *terminal) error {
 	return t.Print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
 }
 
-// garbage is how much unused memory may pile up in a small heap before it is collected, in percent
-// of what is in use. In a large one less may ([memory.Pace]).
+// garbage is how much unused memory may accumulate in a small heap before it is collected, in
+// percent of the memory in use; less in a large heap ([memory.Pace]).
 const garbage = 40
 
 type runCmd struct {
@@ -155,9 +155,9 @@ func (c *runCmd) Run(t *terminal) error {
 	return nil
 }
 
-// unopened adds to err, of a data folder that cannot be opened, what to do: a volume that is not
-// mounted has no keys, and one start as root leaves files that the agent's own user cannot open:
-// another try would not help, so that is bad input.
+// unopened adds to the error of opening a data folder what to do: a volume that is not mounted has
+// no keys, and one start as root leaves files that the agent's own user cannot open. Another try
+// would not help the latter, so it is bad input.
 func unopened(err error, dir string) error {
 	switch keys := shared.Is[*pki.FileError](err); {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
@@ -258,7 +258,7 @@ func (c *decision) agreed(t *terminal, question, undone string) (agent.StudyDeta
 	}
 	if c.Yes {
 		if _, err := proposal.ParseDigest(c.Study); err != nil {
-			// The coordinator may have put another study in the place of the one that was read.
+			// The coordinator may have substituted another study for the one that was read.
 			return s, shared.Bad("--yes needs the whole digest that \"study show\" printed: 64 hexadecimal digits, got %.80q", c.Study)
 		}
 		return s, nil

@@ -22,8 +22,8 @@ func printStated(w io.Writer, p proposal.Proposal) {
 // namesShown is how many columns are named beyond those that are listed.
 const namesShown = 460
 
-// printRest names the columns that a list of columnsShown cuts or has no room for: none of a
-// study's is read without a word, unless it has hundreds.
+// printRest names the columns for which a list of columnsShown has no room, so that no column of a
+// study is read unmentioned, unless it has hundreds.
 func printRest[T any](w io.Writer, columns []T, name func(T) string) {
 	for _, c := range columns[:min(len(columns), columnsShown)] {
 		if whole := name(c); frame.Cell(whole) != frame.Word(whole) {
@@ -45,8 +45,8 @@ func printRest[T any](w io.Writer, columns []T, name func(T) string) {
 	fmt.Fprintln(w, "  "+folded(w, text, "    "))
 }
 
-// folded is another party's words in lines that the terminal of w, or one of 80 columns, does not
-// break, after as many columns as indent has, which is before each further line.
+// folded breaks another party's words into lines that fit the terminal of w, or 80 columns, after
+// the width of indent, which begins each further line.
 func folded(w io.Writer, text, indent string) string {
 	room := 79
 	if width := shared.Width(w); width != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // imported reports whether a study came with "ledger recover --from": what it spent is on record,
-// and not by which queries.
+// but not by which queries.
 func imported(s agent.StudyView) bool {
 	return s.Queries == 0 && s.SpentRho > 0 && s.Code != ledger.CodeRecovered && s.Code != string(study.CodeRolledBack)
 }

@@ -22,8 +22,8 @@ import (
 	"covey/internal/sitedata"
 )
 
-// table writes aligned columns. What has no room in a terminal's line goes on below, indented: a
-// cell may hold a proposer's words.
+// table writes aligned columns. Text that does not fit a terminal's line continues below, indented:
+// a cell may hold a proposer's words.
 func table(w io.Writer, rows func(line func(format string, args ...any))) {
 	var out strings.Builder
 	tw := tabwriter.NewWriter(shared.Unfilled(&out), 0, 8, 2, ' ', 0)
@@ -130,7 +130,7 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 	}
 }
 
-// statedOf returns what a proposer wrote of a column: two cells of a table.
+// statedOf returns what a proposer wrote about a column: two cells of a table.
 func statedOf(c sitedata.ColumnFigure) string {
 	measure := ""
 	if c.Measure != "" {
@@ -164,7 +164,7 @@ func fromOf(s agent.StudyView) string {
 	return frame.Word(s.Proposer.Name)
 }
 
-// rhoOf returns what a study asked to charge: "-" of one that this site made no plan of.
+// rhoOf returns what a study asked to charge: "-" if this site made no plan for it.
 func rhoOf(s agent.StudyView) string {
 	if s.Rho == 0 {
 		return "-"

@@ -135,11 +135,11 @@ type written struct {
 	SHA256 string `json:"sha256"`
 }
 
-// mostUnsure is the share of a variance that noise may move it by without a word.
+// mostUnsure is by which share of itself noise may change a variance without a warning.
 const mostUnsure = 0.25
 
-// unsure reports whether noise may move a variance that the limits come from by more than
-// mostUnsure: each component's, or what the total leaves to other directions.
+// unsure reports whether noise may change a variance behind the limits by more than mostUnsure:
+// that of a component, or what the total leaves to other directions.
 func unsure(r *result.Result) bool {
 	if r.TotalInterval == nil {
 		return false
@@ -269,7 +269,7 @@ func (c *projectCmd) read(t *terminal) (*result.Result, *result.Verified, error)
 	return r, v, nil
 }
 
-// bounded reads so many bytes from where it was last sought, and more are an error.
+// bounded reads at most so many bytes from where it was last sought; more are an error.
 type bounded struct {
 	io.ReadSeeker
 	left int64

@@ -10,9 +10,9 @@ import (
 	"covey/internal/study"
 )
 
-// standOut tells the operator where this site's own rows are far from what a study learned of all
-// sites: before the study there was nothing to compare them with. It is for the screen alone, after
-// the study: nothing that leaves the site depends on it, and whatever is at fault is no failure.
+// standOut tells the operator where this site's own rows are far from what a study learned from all
+// sites: before the study there was nothing to compare them with. It is for the screen alone:
+// nothing that leaves the site depends on it, and its faults are no failure.
 func standOut(t *terminal, r *result.Result) {
 	if r.ScaleNote == "" {
 		return

@@ -57,7 +57,7 @@ func (c *client) once(method, path string, body []byte) (io.ReadCloser, error) {
 	return answer, err
 }
 
-// do decodes a reply's JSON. The request is sent as JSON, bytes as they are, nil not at all.
+// do decodes a reply's JSON. A request is sent as JSON, or as it is if it is bytes; nil sends none.
 func (c *client) do(method, path string, request, into any) (err error) {
 	body, raw := request.([]byte)
 	if request != nil && !raw {
@@ -132,7 +132,7 @@ func oneStdout(s *terminal, out string) error {
 // printDone prints what was done, with --json; without it the prose is enough.
 func printDone(s *terminal, v any) error { return s.Print(v, func(io.Writer) {}) }
 
-// saveJoin asks for a join file, writes it with mode 0600 over nothing, and returns its text; "-"
+// saveJoin asks for a join file, writes it to a new file with mode 0600, and returns its text; "-"
 // is stdout.
 func (c *client) saveJoin(path string, request any, out string) (text []byte, err error) {
 	body, err := json.Marshal(request)
@@ -154,9 +154,9 @@ func (c *client) saveJoin(path string, request any, out string) (text []byte, er
 // roomForSecret is more than a secret takes: join files are under 64 KiB.
 const roomForSecret = 64 << 10
 
-// saveSecret writes what get returns to a file, with mode 0600 and over nothing; "-" is stdout. The
-// file is made, and its blocks taken, before get asks: a secret that cannot be written is not given
-// out, and voids no earlier one.
+// saveSecret writes what get returns to a new file with mode 0600; "-" is stdout. The file is made,
+// and its blocks taken, before get asks: a secret that cannot be written is not given out, and
+// voids no earlier one.
 func saveSecret(out string, get func() ([]byte, error)) (err error) {
 	f, wrote := os.Stdout, 0
 	if out != "-" {

@@ -1,8 +1,8 @@
 // Command coordinator runs and operates a coordinator of a federation: it makes the CA and
 // the data folder, serves agents, and creates, watches and ends studies.
 //
-// Data goes to stdout, prose to stderr. The exit status is 0 when the command did
-// what it says, 1 when it failed, and 2 when what it was given is at fault.
+// Data goes to stdout, prose to stderr. The exit status is 0 for success, 1 for a failure, and 2
+// for bad input.
 package main
 
 import (

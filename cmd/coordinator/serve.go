@@ -67,7 +67,7 @@ func (c *initCmd) Run(s *terminal) error {
 	return c.done(s)
 }
 
-// halfMade adds to err, of a folder with keys and without a configuration, what it may be.
+// halfMade adds to err, for a folder with keys but no configuration, how that may have come about.
 func (c *initCmd) halfMade(err error) error {
 	if _, e := os.Stat(filepath.Join(c.Dir, node.ConfigFile)); shared.Is[*pki.ExistsError](err) && errors.Is(e, os.ErrNotExist) {
 		return fmt.Errorf("%w, and there is no %s: if an init failed there, as on a full disk, empty the folder and try again (with --join, by a new `coordinator raft add`); if it was in use, restore that file", err, node.ConfigFile)
@@ -148,8 +148,8 @@ func (c *serveCmd) dashboard() (*node.Dashboard, error) {
 	return &node.Dashboard{Listen: c.Dashboard, Hosts: m.Host, Certificate: m.Cert, Key: m.Key, ClientCA: m.ClientCA, PlainHTTP: m.Plain}, nil
 }
 
-// notOwned adds to err, of a file in the folder that may not be used, what to do: one start as root
-// leaves files that the coordinator's own user cannot open. Another try would not help: it is bad
+// notOwned adds to err what to do if a file in the folder may not be used: one start as root leaves
+// files that the coordinator's own user cannot open. Another try would not help, so it is bad
 // input.
 func notOwned(err error, dir string) error {
 	if _, network := errors.AsType[*net.OpError](err); network || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
@@ -158,8 +158,7 @@ func notOwned(err error, dir string) error {
 	return shared.Bad("%w: serve as the user who owns %s; let all in it be that user's (chown -R USER %[2]s), on a file system that can be written", err, shared.Shell(dir))
 }
 
-// inUse says of a port that is taken, or of an address that this machine does not have any more,
-// where it is set.
+// inUse adds to err where an address is set if its port is taken, or this machine no longer has it.
 func (c *serveCmd) inUse(err error, config string) error {
 	_, board := errors.AsType[*node.DashboardError](err)
 	if board && c.Dashboard != "" {

@@ -92,8 +92,8 @@ func (c *createCmd) proposal(client *client, id proposal.Digest) (proposal.Propo
 	return proposal.Parse(text)
 }
 
-// again warns of studies that are most often the same one, proposed twice: those of the same name
-// that are not over, and those that asked the same and are completed.
+// again warns of a study that may have been proposed twice: of one with the same name that is not
+// over, and of one that asked for the same and is completed.
 func (c *createCmd) again(client *client, r operator.CreateReply) []string {
 	var views []outline.View
 	if err := client.do("GET", "/v1/studies", nil, &views); err != nil {
