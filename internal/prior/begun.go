@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 
@@ -109,10 +110,18 @@ func (b *Begun) near(draw func() []float64) []float64 {
 	return best
 }
 
+// noised is a diagonal matrix a with symmetric normal noise, of which only what lies along basis is
+// drawn: its products with each of that.
+type noised struct {
+	a            []float64
+	deviation    float64 // of numbers off the diagonal
+	basis, drawn [][]float64
+}
+
 // begin returns k leading directions of a matrix of these eigenvalues and noise, with what the
 // matrix shows: by Lanczos' iteration, for which noise is drawn only along the directions that it
 // asks about.
-func (b *Begun) begin(rng *rand.Rand, a []float64, k int, n float64) (start [][]float64, shown []float64) {
+func (b *Begun) begin(rng *rand.Rand, a []float64, k int, n float64) (start [][]float64, shown []float64, of noised) {
 	steps, d, m := min(len(a)-1, 40+8*k), len(a), moments(a)
 	deviation := math.Sqrt(b.Noise*b.Noise/2*m[0]*m[0] + 1/n) // of rows as a sample of their law, too
 	v := normals(rng, 1, d)[0]
@@ -129,7 +138,7 @@ func (b *Begun) begin(rng *rand.Rand, a []float64, k int, n float64) (start [][]
 		}
 		add(w, x, deviation*rng.NormFloat64())
 		for i, b := range q[:t] {
-			add(w, b, linalg.Dot(noise[i], x)-linalg.Dot(b, w))
+			add(w, b, floats.Dot(noise[i], x)-floats.Dot(b, w))
 		}
 		noise = append(noise, w)
 		y := slices.Clone(w)
@@ -137,7 +146,7 @@ func (b *Begun) begin(rng *rand.Rand, a []float64, k int, n float64) (start [][]
 			y[j] += a[j] * x[j]
 		}
 		for i, b := range q {
-			h.SetSym(i, t, linalg.Dot(b, y))
+			h.SetSym(i, t, floats.Dot(b, y))
 		}
 		if t+1 < steps {
 			q = append(q, against(y, q))
@@ -145,7 +154,7 @@ func (b *Begun) begin(rng *rand.Rand, a []float64, k int, n float64) (start [][]
 	}
 	values, u, ok := linalg.Eigen(h)
 	if !ok {
-		return normals(rng, k, d), b.Shown
+		return normals(rng, k, d), b.Shown, noised{a, deviation, q, noise}
 	}
 	top := 0.0
 	for c := range k {
@@ -156,7 +165,53 @@ func (b *Begun) begin(rng *rand.Rand, a []float64, k int, n float64) (start [][]
 		start = append(start, x)
 		top += values[steps-1-c] / float64(k)
 	}
-	return start, describe(m, top)
+	return start, describe(m, top), noised{a, deviation, q, noise}
+}
+
+// along returns the matrix in coordinates of an orthonormal basis, with new noise where none was
+// drawn.
+func (m noised) along(rng *rand.Rand, basis [][]float64) [][]float64 {
+	through, rest := make([][]float64, len(basis)), make([][]float64, len(basis))
+	for i, v := range basis {
+		in := along(v, m.basis)
+		through[i] = combined(in, m.drawn) // the noise times what of v has been drawn
+		rest[i] = combined(in, m.basis)
+		for j, x := range v {
+			rest[i][j] = x - rest[i][j]
+		}
+	}
+	outside := span(rest)
+	fresh := make([][]float64, len(outside))
+	for i := range fresh {
+		fresh[i] = make([]float64, len(outside))
+		for j := range i {
+			fresh[i][j] = m.deviation * rng.NormFloat64()
+			fresh[j][i] = fresh[i][j]
+		}
+		fresh[i][i] = m.deviation * math.Sqrt2 * rng.NormFloat64()
+	}
+	out, at := make([][]float64, len(basis)), make([][]float64, len(basis))
+	for i := range basis {
+		at[i] = along(rest[i], outside)
+	}
+	for i, v := range basis {
+		scaled := make([]float64, len(v))
+		for j, x := range v {
+			scaled[j] = m.a[j] * x
+		}
+		out[i] = along(scaled, basis)
+		var drawn []float64
+		if len(outside) > 0 {
+			drawn = combined(at[i], fresh)
+		}
+		for j, w := range basis {
+			out[i][j] += floats.Dot(w, through[i]) + floats.Dot(through[j], rest[i])
+			if drawn != nil {
+				out[i][j] += floats.Dot(drawn, at[j])
+			}
+		}
+	}
+	return out
 }
 
 // against is v less its part in the span of orthonormal basis, of unit length.
@@ -164,7 +219,7 @@ func against(v []float64, basis [][]float64) []float64 {
 	v = slices.Clone(v)
 	for range 2 {
 		for _, b := range basis {
-			add(v, b, -linalg.Dot(b, v))
+			add(v, b, -floats.Dot(b, v))
 		}
 	}
 	if n := linalg.Norm(v); n > 0 {

@@ -69,7 +69,7 @@ func TestBegin(t *testing.T) {
 			if math.Abs(seen.Noise/b.Noise-1) > 0.03 {
 				t.Errorf("%s: noise is %.4f of the mean, want %.4f", name, seen.Noise, b.Noise)
 			}
-			start, shown := b.begin(rng, lambda, k, n)
+			start, shown, _ := b.begin(rng, lambda, k, n)
 			lazy[0] += shown[0] / times
 			lazy[1] += share(start[0]) / times
 		}
@@ -117,5 +117,50 @@ func TestNear(t *testing.T) {
 	}
 	if chosen > drawn/4 {
 		t.Errorf("second moments of chosen spectra are %.3f away, of others %.3f", chosen, drawn)
+	}
+}
+
+// TestAlong: a matrix whose noise is drawn as it is asked about is that of which the start is the
+// leading directions, and has new noise of the same size elsewhere.
+func TestAlong(t *testing.T) {
+	const d, k, s = 150, 2, 0.02
+	rng, lambda := seeded(48), slowly(150, 0.02)
+	m := moments(lambda)
+	b := &Begun{Noise: s / m[0], Kept: 1}
+	start, _, of := b.begin(rng, lambda, k, 1e12)
+	// Off directions that nobody asked about before, and one that was.
+	basis := span(append(slices.Clone(start), normals(rng, 120, d)...))
+	got := of.along(rng, basis)
+	for i := range got {
+		for j := range got {
+			if math.Abs(got[i][j]-got[j][i]) > 1e-12 {
+				t.Fatalf("(%d, %d) is %v, (%d, %d) %v", i, j, got[i][j], j, i, got[j][i])
+			}
+		}
+	}
+	// What is left of the leading directions is no part of any other.
+	for c := range k {
+		for j := range got {
+			if j != c && math.Abs(got[c][j]) > 0.01*s {
+				t.Errorf("a direction that the matrix keeps has %v along direction %d", got[c][j], j)
+			}
+		}
+	}
+	if !(got[0][0] > got[1][1] && got[0][0] > lambda[0]) {
+		t.Errorf("the leading values are %v and %v, of %v", got[0][0], got[1][1], lambda[0])
+	}
+	sum, n := 0.0, 0.0
+	for i := k; i < len(basis); i++ {
+		for j := k; j < i; j++ {
+			x := got[i][j]
+			for l, v := range lambda {
+				x -= basis[i][l] * v * basis[j][l]
+			}
+			sum, n = sum+x*x, n+1
+		}
+	}
+	// of 7140 numbers: off by 4% once in 10^6
+	if size := math.Sqrt(sum / n); math.Abs(size/(s/math.Sqrt2)-1) > 0.06 {
+		t.Errorf("noise is %.5f, want %.5f", size, s/math.Sqrt2)
 	}
 }

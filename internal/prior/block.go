@@ -3,7 +3,7 @@ package prior
 import (
 	"math"
 
-	"covey/internal/linalg"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Small dense matrices are slices of rows; blocks of vectors are slices of columns.
@@ -14,7 +14,7 @@ func gram(a, b [][]float64) [][]float64 {
 	for i := range a {
 		out[i] = make([]float64, len(b))
 		for j := range b {
-			out[i][j] = linalg.Dot(a[i], b[j])
+			out[i][j] = floats.Dot(a[i], b[j])
 		}
 	}
 	return out
@@ -42,10 +42,10 @@ func orthonormal(v [][]float64) [][]float64 {
 		c = append([]float64(nil), c...)
 		for range 2 {
 			for _, b := range out {
-				add(c, b, -linalg.Dot(b, c))
+				add(c, b, -floats.Dot(b, c))
 			}
 		}
-		if n := math.Sqrt(linalg.Dot(c, c)); n > 0 {
+		if n := math.Sqrt(floats.Dot(c, c)); n > 0 {
 			for i := range c {
 				c[i] /= n
 			}
@@ -55,12 +55,39 @@ func orthonormal(v [][]float64) [][]float64 {
 	return out
 }
 
-// add is y += a·x.
-func add(y, x []float64, a float64) {
-	for i, v := range x {
-		y[i] += float64(a * v)
+// span is an orthonormal basis of the span of vectors.
+func span(v [][]float64) [][]float64 {
+	var out [][]float64
+	for _, c := range v {
+		c = append([]float64(nil), c...)
+		least := 1e-8 * math.Sqrt(floats.Dot(c, c))
+		for range 2 {
+			for _, b := range out {
+				add(c, b, -floats.Dot(b, c))
+			}
+		}
+		if n := math.Sqrt(floats.Dot(c, c)); n > least {
+			floats.Scale(1/n, c)
+			out = append(out, c)
+		}
 	}
+	return out
 }
+
+// along are the inner products of v with each of a basis, and combined is the sum of vectors, each
+// times its weight.
+func along(v []float64, basis [][]float64) []float64 { return gram([][]float64{v}, basis)[0] }
+
+func combined(weights []float64, vectors [][]float64) []float64 {
+	out := make([]float64, len(vectors[0]))
+	for i, v := range vectors {
+		add(out, v, weights[i])
+	}
+	return out
+}
+
+// add is y += a·x.
+func add(y, x []float64, a float64) { floats.AddScaled(y, a, x) }
 
 // times is the columns A·m.
 func times(a [][]float64, m [][]float64) [][]float64 {

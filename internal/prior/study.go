@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/floats"
 
 	"covey/internal/linalg"
 )
@@ -115,18 +116,23 @@ func (s *Study) spectrum(rng *rand.Rand) []float64 {
 	return s.First.near(func() []float64 { return Law(rng, s.D) })
 }
 
-// Run is one simulated study's rounds.
+// Run is one simulated study's rounds, and its output.
 type Run struct {
 	*world
 	of     *Study
 	rounds []Round
+	output [][]float64
+}
+
+func (s *Study) ended(rng *rand.Rand, w *world, size float64) Run {
+	seen := s.rounds(rng, w, size)
+	return Run{w, s, seen, s.output(rng, w, seen)}
 }
 
 // Run simulates a study of rows whose law has these eigenvalues, descending, and whose noise is
 // relative to all of the signal.
 func (s *Study) Run(rng *rand.Rand, lambda []float64) Run {
-	w := s.world(rng, lambda)
-	return Run{w, s, s.rounds(rng, w, 1)}
+	return s.ended(rng, s.world(rng, lambda), 1)
 }
 
 // Alike simulates rounds that show the noise to signal that the study's did: what a first try shows
@@ -134,18 +140,18 @@ func (s *Study) Run(rng *rand.Rand, lambda []float64) Run {
 func (s *Study) Alike(rng *rand.Rand, lambda []float64) Run {
 	w := s.world(rng, lambda)
 	if s.First != nil {
-		return Run{w, s, s.rounds(rng, w, w.unit)}
+		return s.ended(rng, w, w.unit)
 	}
 	size := Signal(s.rounds(rng, w, usualSize))
-	return Run{w, s, s.rounds(rng, w, max(0.1, min(1, size)))}
+	return s.ended(rng, w, max(0.1, min(1, size)))
 }
 
 // Captured is the share that the study's output captures.
-func (r Run) Captured() float64 { return Captured(r.lambda, r.of.output(r.rounds)) }
+func (r Run) Captured() float64 { return Captured(r.lambda, r.output) }
 
 // Draw is what the study shows and what it is worth.
 func (r Run) Draw() Draw {
-	output := r.of.output(r.rounds)
+	output := r.output
 	shown := Features(r.rounds, output)
 	if r.of.First != nil {
 		shown = append(append(shown, r.shown...), math.Log(Signal(r.rounds)/r.unit))
@@ -164,8 +170,12 @@ type world struct {
 	damp   []float64   // by the clip
 	off    []float64   // the center, in the unit of √a; nil for none
 	start  [][]float64 // not orthonormal
-	shown  []float64   // by a covariance whose components the start is
-	unit   float64     // of noise where the start is one
+	// Where the start are a covariance's components: what that shows, the matrix itself, what a
+	// round shows of it, and the unit of noise.
+	shown  []float64
+	noised noised
+	kept   float64
+	unit   float64
 }
 
 // seen are eigenvalues as rounds see them, over the leading ones' mean.
@@ -193,12 +203,13 @@ func (s *Study) world(rng *rand.Rand, lambda []float64) *world {
 	}
 	w := &world{lambda: lambda, a: a, root: root, damp: damping(rng, a[:s.K]), start: normals(rng, s.K, s.D)}
 	if s.First != nil {
-		w.start, w.shown = s.First.begin(rng, a, s.K, s.N)
+		w.start, w.shown, w.noised = s.First.begin(rng, a, s.K, s.N)
 		clip := 0.0
 		for _, v := range w.damp {
 			clip += v / float64(s.K)
 		}
-		w.unit = moments(a)[0] * clip / s.First.Kept * math.Exp(misread*rng.NormFloat64())
+		w.kept = clip * math.Exp(misread*rng.NormFloat64())
+		w.unit = moments(a)[0] * w.kept / s.First.Kept
 	}
 	if s.Center > 0 {
 		mean := 0.0
@@ -227,7 +238,7 @@ func (s *Study) rounds(rng *rand.Rand, w *world, size float64) []Round {
 				y[i][l] = w.a[l] * v
 			}
 			if w.off != nil {
-				add(y[i], w.off, linalg.Dot(w.off, x[i]))
+				add(y[i], w.off, floats.Dot(w.off, x[i]))
 			}
 		}
 		if s.K > 1 { // the clip bounds a block by its norm, and so its strong directions more
@@ -247,8 +258,13 @@ func (s *Study) rounds(rng *rand.Rand, w *world, size float64) []Round {
 }
 
 // output is what the study makes of its rounds: the leading directions of the last answer, or of
-// the later half of them, each weighted by its noise.
-func (s *Study) output(seen []Round) [][]float64 {
+// the later half of them, each weighted by its noise, or of what a covariance and they say.
+func (s *Study) output(rng *rand.Rand, w *world, seen []Round) [][]float64 {
+	if s.First != nil {
+		if found := s.posterior(rng, w, seen); found != nil {
+			return found
+		}
+	}
 	if !s.Pooled {
 		last := seen[len(seen)-1].Z
 		_, u := linalg.Jacobi(gram(last, last))
@@ -268,7 +284,7 @@ func (s *Study) output(seen []Round) [][]float64 {
 			w := 1 / (r.Tau * r.Tau)
 			for _, z := range r.Z {
 				for i := range q {
-					add(next[i], z, w*linalg.Dot(z, q[i]))
+					add(next[i], z, w*floats.Dot(z, q[i]))
 				}
 			}
 		}
@@ -277,6 +293,36 @@ func (s *Study) output(seen []Round) [][]float64 {
 		q = orthonormal(times(q, u))
 	}
 	return q
+}
+
+// posterior is what study.Plan makes of a covariance and rounds that start at its components; nil
+// where eigenvalues do not converge.
+func (s *Study) posterior(rng *rand.Rand, w *world, seen []Round) [][]float64 {
+	var asked [][]float64
+	for _, r := range seen {
+		asked = append(asked, r.X...)
+	}
+	basis := span(append(asked, seen[len(seen)-1].Z...))
+	products := make([]linalg.Products, len(seen))
+	for t, r := range seen {
+		products[t].Tau = r.Tau
+		for i := range r.X {
+			products[t].X = append(products[t].X, along(r.X[i], basis))
+			products[t].Z = append(products[t].Z, along(r.Z[i], basis))
+		}
+	}
+	m := moments(w.a)
+	tau := s.First.Noise * m[0]
+	square := m[1] + float64(s.D)*tau*tau/2
+	found, ok := linalg.PriorOf(w.noised.along(rng, basis), m[0], square, tau, s.D).Times(w.kept).Leading(products, s.K)
+	if !ok {
+		return nil
+	}
+	out := make([][]float64, s.K)
+	for i, v := range found {
+		out[i] = combined(v, basis)
+	}
+	return orthonormal(out)
 }
 
 // Captured is the share of the law's variance, which is diagonal here.

@@ -1,6 +1,7 @@
 package prior
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -84,5 +85,26 @@ func BenchmarkDraw(b *testing.B) {
 	rng := seeded(1)
 	for b.Loop() {
 		s.One(rng)
+	}
+}
+
+// BenchmarkBegun is one simulated study whose rounds start at a covariance's components.
+func BenchmarkBegun(b *testing.B) {
+	for _, d := range []int{64, 200, 512} {
+		for _, k := range []int{1, 5} {
+			b.Run(fmt.Sprintf("%d/%d", d, k), func(b *testing.B) {
+				s := &Study{D: d, K: k, N: 5000, Sphere: true}
+				for i := range 16 {
+					s.Tau = append(s.Tau, 0.03/math.Sqrt(float64(i+1)))
+				}
+				lambda := slowly(d, 0.02)
+				s.First = &Begun{Noise: 0.037, Kept: Kept(k, 0.75)}
+				s.First.Shown = s.First.Expect(lambda)
+				rng := seeded(1)
+				for b.Loop() {
+					s.One(rng)
+				}
+			})
+		}
 	}
 }

@@ -33,6 +33,9 @@ const (
 	OutputAuto   = "auto"
 	// OutputCovariance names what method = "covariance" gives; it cannot be asked for.
 	OutputCovariance = "covariance"
+	// OutputPosterior names what power rounds that follow parts of a covariance give; it cannot be
+	// asked for.
+	OutputPosterior = "posterior"
 
 	DropoutWait     = "wait"
 	DropoutContinue = "continue"

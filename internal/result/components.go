@@ -13,6 +13,7 @@ import (
 // eigenvalues of a covariance; nil of power iteration.
 func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.Release) (*spectrum, error) {
 	var moment *spectrum
+	var parts []study.Release // of a covariance
 	r.Outputs = Outputs{}
 	steps := map[int][]study.Release{}
 	for _, rel := range releases {
@@ -24,6 +25,7 @@ func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.
 			run := p.Queries[rel.Query].Run
 			steps[run] = append(steps[run], rel)
 		case study.KindMoment:
+			parts = append(parts, rel)
 			if !p.Queries.LastMoment(rel.Query) {
 				continue
 			}
@@ -44,7 +46,7 @@ func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.
 		}
 	}
 	for run := range len(steps) {
-		out, err := p.Outputs(steps[run])
+		out, err := p.Outputs(parts, steps[run])
 		if err != nil {
 			return nil, err
 		}

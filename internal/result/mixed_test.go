@@ -87,7 +87,7 @@ func TestMixedResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		done := map[string]string{proposal.MethodPower: "two parts of a covariance and 16 rounds", proposal.MethodCovariance: "one covariance"}[method]
-		output := map[string]string{proposal.MethodPower: proposal.OutputPooled, proposal.MethodCovariance: proposal.OutputCovariance}[method]
+		output := map[string]string{proposal.MethodPower: proposal.OutputPosterior, proposal.MethodCovariance: proposal.OutputCovariance}[method]
 		if r.Method != method || r.Done() != done || r.Output != output || !strings.Contains(r.MethodWhy, "two parts of a covariance say") {
 			t.Errorf("%s: %s, %s of %s: %s", method, r.Method, r.Output, r.Done(), r.MethodWhy)
 		}

@@ -21,7 +21,7 @@ func (p *Plan) Output(noise float64) string {
 	switch s := p.Proposal.Spec; {
 	case s.Output != proposal.OutputAuto:
 		return s.Output
-	case p.Rounds < proposal.PoolRounds && noise < autoNoise && !p.Method.Mixed:
+	case p.Rounds < proposal.PoolRounds && noise < autoNoise:
 		return proposal.OutputLast
 	}
 	return proposal.OutputPooled
@@ -29,7 +29,7 @@ func (p *Plan) Output(noise float64) string {
 
 // Outputs makes all of them from a run's power releases, in order: post-processing, so
 // free. Components come by falling size.
-func (p *Plan) Outputs(steps []Release) (Outputs, error) {
+func (p *Plan) Outputs(moments, steps []Release) (Outputs, error) {
 	last := steps[len(steps)-1]
 	run := p.Queries[last.Query].Run
 	k := p.block
@@ -47,6 +47,14 @@ func (p *Plan) Outputs(steps []Release) (Outputs, error) {
 		return Outputs{}, err
 	}
 	out.Vectors[proposal.OutputPooled] = linalg.OrientAll(linalg.Orthonormalize(found, asked))
+	if !p.Method.Mixed {
+		return out, nil
+	}
+	if found, err = p.posterior(moments, steps); err != nil {
+		return Outputs{}, err
+	}
+	out.Chosen = proposal.OutputPosterior
+	out.Vectors[proposal.OutputPosterior] = linalg.OrientAll(linalg.Orthonormalize(found, asked))
 	return out, nil
 }
 

@@ -252,7 +252,7 @@ func (t *transition) step() error {
 			steps = append(steps, e)
 		}
 	}
-	out, err := t.Outputs(append(steps, r))
+	out, err := t.Outputs(momentsOf(t.earlier), append(steps, r))
 	if err != nil {
 		return err
 	}

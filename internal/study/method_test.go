@@ -332,7 +332,7 @@ func TestPooledOutput(t *testing.T) {
 			}
 			steps = append(steps, r)
 		}
-		out, err := p.Outputs(steps)
+		out, err := p.Outputs(nil, steps)
 		if err != nil || out.Noise > autoNoise || out.Chosen != want {
 			t.Errorf("%d rounds of noise-to-signal %v give %s, want %s, %v", rounds, out.Noise, out.Chosen, want, err)
 		}

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -58,10 +59,18 @@ func (p *planner) addMixed(left float64) {
 	rest := left * shares[last]
 	radius := rest * p.radiusShare() // one histogram: the start is near the answer
 	p.Queries = append(p.Queries, Query{Kind: KindHistogram, Of: KindPower, Branch: proposal.MethodPower, share: radius})
+	all := 0.0
 	for t := range p.Rounds {
-		p.Queries = append(p.Queries, Query{Kind: KindPower, Round: t, Branch: proposal.MethodPower, share: (rest - radius) * stepShare(proposal.ScheduleRising, t, p.Rounds)})
+		all += mixedWeight(t)
+	}
+	for t := range p.Rounds {
+		p.Queries = append(p.Queries, Query{Kind: KindPower, Round: t, Branch: proposal.MethodPower, share: (rest - radius) * mixedWeight(t) / all})
 	}
 }
+
+// mixedWeight is what of the rounds' budget round t takes, relative to others. It rises less than
+// that of rounds from a random start: these begin nearer, and all of them tell (posterior).
+func mixedWeight(t int) float64 { return math.Sqrt(float64(t + 1)) }
 
 // mix chooses the method from the first two parts of a covariance. Rounds divide rows by their
 // lengths, which hides as much as the low clip does; alike says that this is nothing.

@@ -64,7 +64,7 @@ func TestMixes(t *testing.T) {
 		if c.want != (p.Start().Method == "" && p.Rounds == mixedRounds && strings.Contains(p.Method.Rule(), "these hold at most 6.5% of all, 16 power rounds from them")) {
 			t.Errorf("%s: %d rounds, %s", name, p.Rounds, p.Method.Rule())
 		}
-		first := 0.3
+		first := 0.25
 		if p.K > 2 && p.Iota > 0.2 {
 			first = 0.15
 		}

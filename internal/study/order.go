@@ -85,9 +85,9 @@ func (qs Queries) LastMoment(query int) bool {
 }
 
 // Earlier lists the queries whose releases [Plan.Next] reads with that of query: the other steps of
-// a run of power steps, after its last; the parts of a covariance before, and the histogram that
-// their bounds are read from; the mean before. Of a query that is not planned, which Next refuses,
-// it lists none.
+// a run of power steps, after its last, and the parts of a covariance that they started at; the
+// parts of a covariance before, and the histogram that their bounds are read from; the mean before.
+// Of a query that is not planned, which Next refuses, it lists none.
 func (qs Queries) Earlier(query int) []int {
 	if query < 0 || query >= len(qs) {
 		return nil
@@ -97,9 +97,10 @@ func (qs Queries) Earlier(query int) []int {
 	ends := q.Kind == KindPower && !slices.ContainsFunc(qs[query+1:], func(n Query) bool { return n.Kind == KindPower && n.Run == q.Run })
 	for i, e := range qs[:query] {
 		step := ends && e.Kind == KindPower && e.Run == q.Run
+		start := ends && q.Branch != "" && e.Kind == KindMoment && e.Branch == ""
 		part := q.Kind == KindMoment && (e.Kind == KindMoment || e.Of == KindTotal)
 		mean := q.Kind == KindMean && e.Kind == KindMean
-		if step || part || mean {
+		if step || start || part || mean {
 			out = append(out, i)
 		}
 	}

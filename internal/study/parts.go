@@ -23,6 +23,9 @@ type parts struct {
 
 func (p *Plan) parts() parts {
 	first, second, sure := 0.3, 0.04, 3.0
+	if p.Method.Mixed {
+		first = 0.25
+	}
 	if p.Method.Mixed && p.K > 2 && p.Iota > iotaHalf {
 		first = 0.15 // rounds of several find what it does not show
 	}

@@ -5,6 +5,6 @@ package wire
 // proposal (TestRollingUpgrade of test/deploy finds out). An end may go on speaking older
 // ones, down to OldestProtocol, so that agents need not change on the day that coordinators do.
 const (
-	Protocol       = 24
-	OldestProtocol = 24
+	Protocol       = 25
+	OldestProtocol = 25
 )

@@ -127,7 +127,7 @@ func unlikeDraws(p *study.Plan, r *result.Result, seen []prior.Round) string {
 		return "more than 5 components by power iteration"
 	case len(seen) < leastRounds || len(seen) > mostRounds:
 		return "fewer than 8 or more than 32 rounds"
-	case r.Output != proposal.OutputLast && r.Output != proposal.OutputPooled:
+	case r.Output != proposal.OutputLast && r.Output != proposal.OutputPooled && r.Output != proposal.OutputPosterior:
 		return "the output of a random round"
 	case len(r.Outputs[r.Output]) != r.K:
 		return "no output"
