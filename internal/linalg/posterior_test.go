@@ -122,8 +122,8 @@ func TestPriorOf(t *testing.T) {
 		if now := away(w); !best || (spread == 0) != (w < 0.1) {
 			t.Errorf("%s: a weight of %.3f is %.4f away, of 0.05 more %.4f, of less %.4f", name, w, now, away(w+0.05), away(w-0.05))
 		}
-		if got := p.Mean[3][7]; math.Abs(got-w*noised[3][7]) > 1e-15 {
-			t.Errorf("%s: %v off the diagonal", name, got)
+		if off, on := p.Mean[3][7], p.Mean[3][3]; math.Abs(off-w*noised[3][7]) > 1e-12 || math.Abs(on-w*noised[3][3]-(1-w)*mean) > 1e-12 {
+			t.Errorf("%s: %v off the diagonal, %v on it", name, off, on)
 		}
 	}
 }

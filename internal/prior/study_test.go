@@ -108,3 +108,31 @@ func BenchmarkBegun(b *testing.B) {
 		}
 	}
 }
+
+// TestPosteriorIsSimulated: as studies, simulated ones end in what a covariance and rounds together
+// say, which captures more than pooled rounds do: 0.015 more on average here. The mean of 60 studies
+// has a deviation of 0.0012 and is below the bound with a chance of less than one in 10^6.
+func TestPosteriorIsSimulated(t *testing.T) {
+	const d = 150
+	lambda := make([]float64, d)
+	for j := range lambda {
+		lambda[j] = 0.78
+	}
+	lambda[0] = 1
+	s := &Study{D: d, K: 1, N: 30_000, Pooled: true, Sphere: true}
+	for t := range 16 {
+		s.Tau = append(s.Tau, 0.05/math.Pow(float64(t+1), 0.25))
+	}
+	s.First = &Begun{Noise: 0.06, Kept: Kept(1, 0.75)}
+	rng, gained := seeded(49), 0.0
+	for range 60 {
+		r := s.Run(rng, lambda)
+		first := s.First
+		s.First = nil
+		gained += (r.Captured() - Captured(lambda, s.output(rng, r.world, r.rounds))) / 60
+		s.First = first
+	}
+	if gained < 0.008 {
+		t.Errorf("%.4f more", gained)
+	}
+}

@@ -71,7 +71,20 @@ func TestMixes(t *testing.T) {
 		if rho, all := momentsRho(p); c.want && math.Abs(rho[0]/all-first) > 0.001 {
 			t.Errorf("%s: the first part costs %.3f of a covariance", name, rho[0]/all)
 		}
+		if steps := powerRho(p); c.want && math.Abs(steps[mixedRounds-1]/steps[0]-4) > 0.01 { // √16
+			t.Errorf("%s: the last round costs %.3f times the first", name, steps[mixedRounds-1]/steps[0])
+		}
 	}
+}
+
+// powerRho are the charges of rounds.
+func powerRho(p *Plan) (rho []float64) {
+	for _, q := range p.Queries {
+		if q.Kind == KindPower {
+			rho = append(rho, q.Rho)
+		}
+	}
+	return rho
 }
 
 // momentsRho are the charges of a covariance's parts, and their sum.

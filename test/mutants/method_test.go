@@ -12,6 +12,7 @@ func init() {
 		studyMixed = "internal/study/mixed.go"
 		worthMixed = "internal/worth/mixed.go"
 		begun      = "internal/prior/begun.go"
+		posterior  = "internal/linalg/posterior.go"
 	)
 	tables = append(tables, []mutant{
 		{"auto pays for deciding where public sizes decide", 0, []edit{{"internal/study/method.go", "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
@@ -36,7 +37,17 @@ func init() {
 		{"rounds follow though columns are few", 0, []edit{{studyMixed, "p.D >= mixedColumns &&", "p.D >= mixedColumns-1 &&"}}, in("study", "TestMixes"), killer{}},
 		{"rounds follow though long rows differ", 0, []edit{{studyParts, "low < high && !hides)", "true)"}}, in("study", "TestMixed"), killer{}},
 		{"rounds begin anywhere", 0, []edit{{studyMixed, "proposal.MethodPower, linalg.Flat(first.components)", "proposal.MethodPower, t.c.X[:len(first.components)*t.D]"}}, in("study", "TestMixed"), killer{}},
-		{"rounds cost more than the part whose place they take", 0, []edit{{studyMixed, "share: (rest - radius) * stepShare", "share: left * stepShare"}}, in("study", "TestMixes"), killer{}},
+		{"rounds cost more than the part whose place they take", 0, []edit{{studyMixed, "share: (rest - radius) * mixedWeight", "share: left * mixedWeight"}}, in("study", "TestMixes"), killer{}},
+		{"rounds after a covariance rise as those from a random start", 0, []edit{{studyMixed, "return math.Sqrt(float64(t + 1))", "return float64(t + 1) + math.Sqrt(0)"}}, in("study", "TestMixes"), killer{}},
+		{"rounds after a covariance forget it", 0, []edit{{components, "out.Chosen = proposal.OutputPosterior", "out.Chosen = proposal.OutputPooled"}}, in("study", "TestPosterior"), killer{}},
+		{"the last of the rounds goes on without the covariance's releases", 0, []edit{{"internal/study/order.go", "start := ends && ", "start := false && "}}, in("study", "TestMixed"), killer{}},
+		{"a covariance has the scale of rounds without a clip", 0, []edit{{"internal/study/posterior.go", "mixedComponents]float64{0.75, 0.85006,", "mixedComponents]float64{0.75, 1,"}}, in("study", "TestMixedKept"), killer{}},
+		{"posterior: a number is seen once, and its mirror image is not", 0, []edit{{posterior, "(seen[i][j] + seen[j][i] +", "(2*seen[i][j] +"}}, in("linalg", "TestLeadingIsTheMeans"), killer{}},
+		{"posterior: noise is taken for spread", 0, []edit{{posterior, "own := max(shown-noise, ", "own := max(shown, "}}, in("linalg", "TestPriorOf"), killer{}},
+		{"posterior: a matrix is shrunk to nothing", 0, []edit{{posterior, "to[i] += float64((1 - w) * mean)", "to[i] += 0"}}, in("linalg", "TestPriorOf"), killer{}},
+		{"prior: rounds after a covariance are pooled", 0, []edit{{"internal/prior/study.go", "if found := s.posterior(rng, w, seen); found != nil {", "if found := s.posterior(rng, w, seen); false {"}}, in("prior", "TestPosteriorIsSimulated"), killer{}},
+		{"prior: a covariance has no noise but where it was asked about", 0, []edit{{begun, "fresh[i][j] = m.deviation * rng.NormFloat64()", "fresh[i][j] = 0"}}, in("prior", "TestAlong"), killer{}},
+		{"prior: a covariance forgets its noise", 0, []edit{{begun, "+ floats.Dot(through[j], rest[i])", "+ 0*floats.Dot(through[j], rest[i])"}}, in("prior", "TestAlong"), killer{}},
 		{"prior: noise stays in what a covariance shows", 0, []edit{{begun, "	m[1] -= v\n", ""}}, in("prior", "TestBegin"), killer{}},
 		{"worth: rounds of few columns have the bound of many", 0, []edit{{worthMixed, "if columns < wideColumns {", "if columns < 0 {"}}, in("worth", "TestWiden"), killer{}},
 		{"worth: rounds from a covariance have a bound with heavy tails", 0, []edit{{worthMixed, "if a.heavy(p, &ended) {", "if false {"}}, in("worth", "TestMixedReport"), killer{}},

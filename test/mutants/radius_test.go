@@ -24,7 +24,7 @@ func init() {
 		{"worth: unknown variances are not said", 0, []edit{{"internal/worth/sentence.go", "if r.VarianceUnknown() {", "if false {"}}, in("worth", "TestAlarm"), killer{}},
 		{"worth: the default output is predicted as the last round", 0, []edit{{"internal/worth/forecast.go", "s.Pooled = p.Output(s.Tau[len(s.Tau)-1]*math.Sqrt(float64(p.D))) == proposal.OutputPooled", "s.Pooled = p.Proposal.Spec.Output == proposal.OutputPooled"}}, in("worth", "TestPredictionOfTheDefaultOutput"), killer{}},
 		{"worth: a covariance is predicted without the center's noise", 0, []edit{{"internal/worth/noisy.go", "m.SymRankOne(m, 1, center)", "_ = center"}}, in("worth", "TestPredictionOfAReleasedCenter"), killer{}},
-		{"worth: rounds are predicted without the center's noise", 0, []edit{{"internal/prior/study.go", "add(y[i], w.off, linalg.Dot(w.off, x[i]))", "_ = w.off"}}, in("worth", "TestPredictionOfAReleasedCenter"), killer{}},
+		{"worth: rounds are predicted without the center's noise", 0, []edit{{"internal/prior/study.go", "add(y[i], w.off, floats.Dot(w.off, x[i]))", "_ = w.off"}}, in("worth", "TestPredictionOfAReleasedCenter"), killer{}},
 		{"worth: a scale in doubt is bounded as a column's", 0, []edit{{"internal/worth/learned.go", "(narrow || variance < least)", "false"}}, in("worth", "TestLearnedConstantsHaveABound"), killer{}},
 		{"worth: a study of unread lengths is bounded", 0, []edit{{"internal/worth/report.go", "if out.Share != nil && p.Unread(r.Releases) {", "if false {"}}, in("worth", "TestNotCalibratedNotShown"), killer{}},
 		{"worth: close variances are not said", 0, []edit{{"internal/worth/sentence.go", "tell(\"%s\", closeSentence)", "_ = closeSentence"}}, in("worth", "TestCloseVariancesAreSaid"), killer{}},

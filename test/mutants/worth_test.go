@@ -88,7 +88,7 @@ func init() {
 			{"internal/worth/sentence.go", "\ttell(\"%s\", clipSentence)\n", ""},
 		}, in("worth", "TestStandingSentence"), killer{}},
 		{"worth: simulated noise is relative to all of the signal", 0, []edit{
-			{"internal/prior/study.go", "s.rounds(rng, w, max(0.1, min(1, size)))", "s.rounds(rng, w, max(1, min(1, size)))"},
+			{"internal/prior/study.go", "s.ended(rng, w, max(0.1, min(1, size)))", "s.ended(rng, w, max(1, min(1, size)))"},
 		}, in("prior", "TestSimulatedNoiseIsAsSeen"), killer{}},
 		{"worth: rounds are looked at singly", 0, []edit{
 			{"internal/prior/round.go", "return append(out, apart(seen)...)", "return out"},
