@@ -109,9 +109,9 @@ func BenchmarkBegun(b *testing.B) {
 	}
 }
 
-// TestPosteriorIsSimulated: as studies, simulated ones end in what a covariance and rounds together
-// say, which captures more than pooled rounds do: 0.015 more on average here. The mean of 60 studies
-// has a deviation of 0.0012 and is below the bound with a chance of less than one in 10^6.
+// TestPosteriorIsSimulated: simulated studies, like others, end in what a covariance and rounds
+// together say. It captures more than pooled rounds do: 0.015 on average here. The mean of 60
+// studies has a deviation of 0.0012, and is below the bound with a chance of less than one in 10^6.
 func TestPosteriorIsSimulated(t *testing.T) {
 	const d = 150
 	lambda := make([]float64, d)

@@ -30,8 +30,8 @@ const (
 	// mixedPart is the part of the variance that the components so far may hold. The radius of a
 	// round is about its root, so that with a larger one rounds have more noise than the whole.
 	mixedPart = 0.065
-	// iotaHalf is the ι above which a first part half as large buys the start of three components
-	// or more: it shows little of them either way. With less noise the larger one shows directions
+	// iotaHalf is the ι above which a smaller first part buys the start of three components or
+	// more: it shows little of them either way. With less noise the larger one shows directions
 	// above many equal ones that the smaller does not.
 	iotaHalf = 0.2
 )

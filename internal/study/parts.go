@@ -24,10 +24,10 @@ type parts struct {
 func (p *Plan) parts() parts {
 	first, second, sure := 0.3, 0.04, 3.0
 	if p.Method.Mixed {
-		first = 0.25
+		first = 0.25 // rounds may follow, and find more than the part
 	}
 	if p.Method.Mixed && p.K > 2 && p.Iota > iotaHalf {
-		first = 0.15 // rounds of several find what it does not show
+		first = 0.15 // and those of several what it does not show
 	}
 	if p.Iota <= iotaEnough {
 		sure = 2.5
