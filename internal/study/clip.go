@@ -22,8 +22,8 @@ const (
 	iotaHeavy    = 0.1
 	heavy        = 0.16
 	heavyColumns = 24
-	// A direction of the high clip is looked at where its variance is so many times the largest
-	// that noise alone would show.
+	// A direction of the high clip is looked at where its variance is so many times as far above
+	// the others' as noise alone would bring the largest.
 	standsClear = 1.2
 	// The high clip is taken where the low one misses more than this part of the variance, beyond
 	// what noise explains.

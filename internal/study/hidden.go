@@ -25,8 +25,9 @@ func hidden(low, high Release, d, k int, sure float64) (misses, most float64, er
 	}
 	rest, spread := linalg.Bulk(m, values)
 	s := high.Tau()
+	middle, _ := linalg.Bulk(m, values[:k]) // about which noise spreads the others
 	clear := 0
-	for clear < k && values[clear] > standsClear*s*math.Sqrt(2*float64(d)) {
+	for clear < k && values[clear]-middle > standsClear*s*math.Sqrt(2*float64(d)) {
 		clear++
 	}
 	if clear == 0 {

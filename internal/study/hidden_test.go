@@ -58,3 +58,29 @@ func TestWiderOfAFlatSpectrum(t *testing.T) {
 		t.Errorf("long rows seem to differ: %v of %v, %v", misses, most, err)
 	}
 }
+
+// TestWiderOfABulk: long rows do not seem to differ where noise alone brings a direction to the top
+// of a flat spectrum. Compared with nothing but noise, without the mean of that spectrum, they do in
+// 10 of these 200 studies, and with it in none. A seed fixes the noise.
+func TestWiderOfABulk(t *testing.T) {
+	const d, tau = 72, 0.25
+	rng, values := rand.New(rand.NewPCG(9, 10)), make([]float64, d)
+	for j := range values {
+		values[j] = 0.6
+	}
+	values[0] = 1
+	alarms := 0
+	for range 200 {
+		low, high := packedRelease(noisy(rng, values, 0, 0.4*tau), 1, 0.4*tau), packedRelease(noisy(rng, values, 0, tau), 1, tau)
+		misses, most, err := hidden(low, high, d, 1, 2.5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if misses > most {
+			alarms++
+		}
+	}
+	if alarms > 1 {
+		t.Errorf("long rows seem to differ in %d of 200 studies", alarms)
+	}
+}
