@@ -50,8 +50,8 @@ const (
 	SchemaFormat  Schema = "format"  // the file's format, or a column's type
 )
 
-// Unfit are the columns whose type cannot be what is asked of them, in order. Whoever leaves these
-// out, and reads again, does so once, not once a column.
+// Unfit are the columns whose type cannot be what is asked of them, in order. They are reported
+// together, so that a caller that leaves them out reads again once, not once a column.
 type Unfit struct{ first *Error }
 
 // Add takes one more.

@@ -10,7 +10,7 @@ import (
 )
 
 // open warns of a configuration, and of folders around it and the ledger, that other users of the
-// machine may change: from the next start on, whoever does decides what this site approves.
+// machine may change. One who does decides what this site approves from the next start on.
 func open(c *siteconfig.Config) (out []Finding) {
 	var seen []string
 	for _, path := range []string{c.File(), filepath.Dir(c.File()), c.DataDir(), c.LedgerDir()} {

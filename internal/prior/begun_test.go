@@ -138,7 +138,7 @@ func TestAlong(t *testing.T) {
 			}
 		}
 	}
-	// What is left of the leading directions is no part of any other.
+	// The matrix maps its leading directions to themselves, and so to no other.
 	for c := range k {
 		for j := range got {
 			if j != c && math.Abs(got[c][j]) > 0.01*s {

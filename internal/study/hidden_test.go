@@ -60,8 +60,8 @@ func TestWiderOfAFlatSpectrum(t *testing.T) {
 }
 
 // TestWiderOfABulk: long rows do not seem to differ where noise alone brings a direction to the top
-// of a flat spectrum. Compared with nothing but noise, without the mean of that spectrum, they do in
-// 10 of these 200 studies, and with it in none. A seed fixes the noise.
+// of a flat spectrum. If its mean is taken for a part of that direction's variance, they do in 10
+// of these 200 studies; else in none. A seed fixes the noise.
 func TestWiderOfABulk(t *testing.T) {
 	const d, tau = 72, 0.25
 	rng, values := rand.New(rand.NewPCG(9, 10)), make([]float64, d)
