@@ -48,17 +48,14 @@ func (t *attestation) attest(r wire.Attest) wire.Message {
 	// the result of a wide study takes as much memory as rows
 	t.s.owner.Answered()
 	t.s.results.latest = nil
-	draft := result.Draft(r.Draft)
-	r.Draft = nil
-	signature, err := t.s.journal.SignResult(sha256.Sum256(draft), func() ([]byte, error) {
+	signature, err := t.s.journal.SignResult(sha256.Sum256(r.Draft), func() ([]byte, error) {
 		confirmations, err := t.s.ring.Confirmations()
 		if err != nil {
 			return nil, err
 		}
 		e := result.Evidence{Proposer: r.Proposer, Approvals: result.Blobs(r.Approvals), Confirmations: result.Blobs(confirmations)}
 		e.Certificates = make([]result.Blob, len(h.queries)) // of each release, once it is read
-		bare, err := draft.Bare(t.s.body, e)
-		draft = nil // nobody else holds its text, of which nothing more is read
+		bare, err := t.bare(&r, e)
 		if err != nil {
 			return nil, err
 		}
@@ -85,6 +82,14 @@ func (t *attestation) attest(r wire.Attest) wire.Message {
 		return wire.Attestation{Header: r.Header, Signature: signature}
 	}
 	return t.unattested(r, err)
+}
+
+// bare reads the draft that is asked about, and lets go of its text: nobody else holds that, and
+// the check takes as much memory.
+func (t *attestation) bare(r *wire.Attest, e result.Evidence) (*result.Result, error) {
+	draft := result.Draft(r.Draft)
+	r.Draft = nil
+	return draft.Bare(t.s.body, e)
 }
 
 // errOffChain is a result that names another head than that of the study's last release in the

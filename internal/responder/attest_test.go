@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"testing"
 
+	"covey/internal/chain"
 	"covey/internal/ledger"
 	"covey/internal/proposal"
 	"covey/internal/result"
+	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/must"
 )
 
 // TestCheckedReleases: AG-70. A release that is taken is remembered as checked: it alone, with
@@ -66,5 +69,39 @@ func TestReleaseThatCannotBeRead(t *testing.T) {
 		if read != of.read || lost != of.lost {
 			t.Errorf("%v: %d read, lost: %v", of.queries, read, lost)
 		}
+	}
+}
+
+// TestOneResultInMemory: the result that a site would read again goes when the next is written, and
+// when the study's is asked about, and the text of a draft when it has been read: each takes as
+// much memory as the check of a wide study's result.
+func TestOneResultInMemory(t *testing.T) {
+	c := newStandIn(t, 3, proposal.DropoutWait)
+	s, course := c.respond(), c.plan.Start()
+	var releases []study.Release
+	for slot := 0; course.Query < len(c.plan.Queries); slot++ {
+		ask := c.ask(course, slot)
+		if said, ok := s.Handle(c.query(ask), ledger.Approval{}).(wire.Upload); !ok {
+			t.Fatalf("query %d: no upload: %+v", ask.Query, said)
+		}
+		final, release := c.release(ask)
+		if said := s.Handle(final, ledger.Approval{}); said != nil {
+			t.Fatalf("query %d: the release is answered with %+v", ask.Query, said)
+		}
+		if s.results.latest != nil {
+			t.Errorf("the result of query %d is there while the next is written", s.results.latest.query)
+		}
+		course = must.Get(c.plan.Next(course, release, releases))(t)
+		releases = append(releases, release)
+		c.chain.Append(chain.Released(c.plan.Digest, final.Encoded))
+		c.shows()
+	}
+	no, ok := s.Handle(wire.Attest{Header: wire.Header{Study: c.plan.Digest}, Draft: []byte("no draft")}, ledger.Approval{}).(wire.Refusal)
+	if !ok || no.Code != study.CodeBadResult || s.results.latest != nil {
+		t.Errorf("%+v; the last result is there: %v", no, s.results.latest != nil)
+	}
+	r := wire.Attest{Draft: []byte("no draft")}
+	if _, err := s.attestation.bare(&r, result.Evidence{}); err == nil || r.Draft != nil {
+		t.Errorf("a draft that was read: %v, and its text is there: %v", err, r.Draft != nil)
 	}
 }

@@ -22,6 +22,9 @@ func init() {
 		{"memory: mapped rows are said to be in memory", 0, []edit{{peak, "out.mapped = out.rows > int64(d.InMemory())", "out.mapped = false"}}, in("doctor", "TestMemoryIsPredicted"), killer{}},
 		{"memory: rows stay while a large result is checked", 0, []edit{{"internal/agent/session.go", "if o.plan.CheckBytes() > smallCheck {", "if false {"}}, in("agent", "TestAttestLetsGoOfRows"), killer{}},
 		{"memory: a small result waits for rows to be unmapped", 0, []edit{{"internal/agent/session.go", "if o.plan.CheckBytes() > smallCheck {", "if true {"}}, in("agent", "TestAttestLetsGoOfRows"), killer{}},
+		{"memory: the result before stays while the next is written", 0, []edit{{"internal/responder/results.go", "rs.recording, rs.latest = w, nil", "rs.recording = w"}}, in("responder", "TestOneResultInMemory"), killer{}},
+		{"memory: the last result stays while the study's is checked", 0, []edit{{"internal/responder/attest.go", "	t.s.results.latest = nil\n", ""}}, in("responder", "TestOneResultInMemory"), killer{}},
+		{"memory: a draft stays when it has been read", 0, []edit{{"internal/responder/attest.go", "	r.Draft = nil\n", ""}}, in("responder", "TestOneResultInMemory"), killer{}},
 		{"memory: the first query is the slowest", 0, []edit{{"internal/doctor/dryrun.go", "spent > took {", "took == 0 {"}}, in("doctor", "TestSlowestIsTimed"), killer{}},
 	})
 }
