@@ -37,3 +37,29 @@ func TestDamagedChargeAllowsNone(t *testing.T) {
 		must(t, l.Close())
 	}
 }
+
+// TestDamagedResultOpensNothing: a query whose result is stored otherwise than results are is not
+// taken for one that has none, of which another sum could be made on the same charge.
+func TestDamagedResultOpensNothing(t *testing.T) {
+	l := mustOpen(t, t.TempDir())
+	defer l.Close()
+	must(t, l.Approve(approval(1, 2)))
+	must(t, l.update(of("test", study(1)), func(tx *bbolt.Tx) error {
+		id := study(1)
+		return tx.Bucket(studiesBucket).Bucket(id[:]).Bucket(finalBucket).Put(index(0), append(index(0), "result"...))
+	}))
+	j := l.Journal(study(1))
+	if err := j.Final(0, 0, []byte("result")); !errors.Is(err, errDamaged) {
+		t.Errorf("a result: %v", err)
+	}
+	_, err := j.Upload(0, 1, [32]byte{1}, 1.5, func() ([]byte, error) {
+		t.Error("an upload is made")
+		return []byte("masked"), nil
+	})
+	if !errors.Is(err, errDamaged) {
+		t.Errorf("an upload: %v", err)
+	}
+	if got, ok := j.FinalResult(0); ok {
+		t.Errorf("%q is the result", got)
+	}
+}

@@ -15,11 +15,15 @@ type finalRecord struct {
 	result []byte // of the transaction
 }
 
-// final returns a query's final result; false if there is none.
+// final returns a query's final result; false if there is none. A value in the place of its bucket
+// is damage: a query without a result may be answered again.
 func (r *record) final(query int) (f finalRecord, ok bool, err error) {
 	v := r.in(resultKey, finalBucket, index(query))
 	if v == nil {
-		return f, false, nil
+		if r.get(finalBucket, index(query)) != nil {
+			err = errDamaged
+		}
+		return f, false, err
 	}
 	slot, ok := number(v[:min(4, len(v))])
 	if !ok {

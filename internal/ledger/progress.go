@@ -83,10 +83,11 @@ func (r *record) open(query, slot int) (progress, error) {
 	if err != nil {
 		return p, err
 	}
-	if r.in(resultKey, finalBucket, index(query)) != nil {
-		return p, r.rule(QueryFinal, &p, query, slot)
+	_, final, err := r.final(query)
+	if final {
+		err = r.rule(QueryFinal, &p, query, slot)
 	}
-	return p, nil
+	return p, err
 }
 
 func (j *Journal) progress() (p progress, err error) {

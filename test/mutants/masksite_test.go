@@ -21,8 +21,11 @@ func init() {
 				"if on, _, _ := q.s.journal.SharedIn(at.Query, at.Slot); q.s.journal.Shared(at.Query, at.Slot, q.open.query.Context, on.Survivors) != nil {\n\t\terr := error(nil)"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
 		{"keys: of a final query", 0, []edit{
-			{"internal/ledger/progress.go", "if r.in(resultKey, finalBucket, index(query)) != nil {", "if false {"},
+			{"internal/ledger/progress.go", "	if final {\n", "	if final && query < 0 {\n"},
 		}, in("ledger", "TestOnceOnlyRules"), killer{}},
+		{"charge: a damaged result is none", 0, []edit{
+			{"internal/ledger/final.go", "			err = errDamaged\n", "			_ = errDamaged\n"},
+		}, in("ledger", "TestDamagedResultOpensNothing"), killer{}},
 		{"keys: of a site outside of the survivors", 0, []edit{
 			{opening, "q.s.ring.Setup.Config().Whole() || !slices.Contains(u, q.s.self)", "q.s.ring.Setup.Config().Whole() || slices.Contains(u, -1)"},
 			{"internal/secagg/shares.go", "s.cfg.Whole() || !u.Contains(self) ||", "s.cfg.Whole() ||"},
