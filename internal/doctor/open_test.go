@@ -25,6 +25,8 @@ func TestOpenToOthers(t *testing.T) {
 		"everybody's":         {".", 0o777, 1},
 		"like /tmp":           {".", 0o777 | fs.ModeSticky, 0},
 		"the configuration":   {"agent.toml", 0o646, 1},
+		"a group's, in part":  {"agent.toml", 0o660, 1}, // which is not read again
+		"everybody's, twice":  {"agent.toml", 0o666, 1},
 		"the data folder":     {"data", 0o707, 1},
 		"the ledger":          {"data/ledger", 0o722, 1},
 		"a ledger to be read": {"data/ledger", 0o755, 0},

@@ -123,17 +123,6 @@ func readFile(path string, secret bool) ([]byte, error) {
 	return data, nil
 }
 
-// OpenToOthers reports whether any user of the machine may change a file, or what is in a folder,
-// and its mode. In a folder like /tmp everybody can make files, and nobody another's go away.
-func OpenToOthers(path string) (fs.FileMode, bool) {
-	info, err := os.Stat(path)
-	if err != nil || runtime.GOOS == "windows" { // whose modes say nothing
-		return 0, false
-	}
-	mode := info.Mode()
-	return mode.Perm(), mode.Perm()&0o002 != 0 && !(mode.IsDir() && mode&fs.ModeSticky != 0)
-}
-
 func unreadable(path string, err error) *FileError {
 	reason := err
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
