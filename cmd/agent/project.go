@@ -135,7 +135,7 @@ type written struct {
 	SHA256 string `json:"sha256"`
 }
 
-// mostUnsure is by which share of itself noise may change a variance without a warning.
+// mostUnsure is the share of a variance by which noise may change it without a warning.
 const mostUnsure = 0.25
 
 // unsure reports whether noise may change a variance behind the limits by more than mostUnsure:
