@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"io"
-	"slices"
 	"time"
 )
 
@@ -115,7 +114,11 @@ func ReceiveUpTo(receive func() (data []byte, last bool, err error), least int, 
 		case last && parts == nil:
 			return end, nil
 		case last:
-			return slices.Concat(append(parts, end)...), nil
+			whole := make([]byte, 0, n)
+			for _, part := range append(parts, end) {
+				whole = append(whole, part...)
+			}
+			return whole, nil
 		}
 	}
 }
