@@ -50,8 +50,8 @@ func (p *Plan) Outputs(moments, steps []Release) (Outputs, error) {
 	if !p.Method.Mixed {
 		return out, nil
 	}
-	if found, err = p.posterior(moments, steps); err != nil {
-		return Outputs{}, err
+	if found, err = p.posterior(moments, steps); err != nil || found == nil {
+		return out, err
 	}
 	out.Chosen = proposal.OutputPosterior
 	out.Vectors[proposal.OutputPosterior] = linalg.OrientAll(linalg.Orthonormalize(found, asked))

@@ -90,7 +90,8 @@ func (t *transition) mix(moments []Release, alike bool) error {
 type firstParts struct {
 	loss       float64     // about what a whole one would lose of the variance of K components
 	components [][]float64 // so far
-	top, all   float64     // about the variance that they hold, of so much
+	top, all   float64     // about the most variance that as many hold, of so much
+	along      float64     // about the variance that these hold
 }
 
 // follow reports whether rounds do, unless long rows differ.
@@ -127,7 +128,9 @@ func (p *Plan) shown(mu []float64, tau float64) (f firstParts) {
 		}
 	}
 	f.loss = 1
-	if f.top -= loss; f.top > 0 { // noise raises an eigenvalue by about as much
+	f.top -= loss // noise raises an eigenvalue by about as much as its direction loses
+	f.along = f.top - loss
+	if f.top > 0 {
 		f.loss = loss / f.top * (shares[0] + shares[1]) // of the noise's variance, in a whole one
 	}
 	return f

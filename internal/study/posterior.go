@@ -5,18 +5,19 @@ import (
 	"covey/internal/proposal"
 )
 
-// mixedKept is what a round's clip leaves of the variance of k equal directions, for k from 1
-// ([prior.Kept], as constants: everyone computes components to the last bit).
-var mixedKept = [mixedComponents]float64{0.75, 0.85006, 0.88822, 0.90887, 0.92202}
-
 // posterior returns the k leading directions of the mean of the rows' second moment given the parts
 // of a covariance and the rounds that started at their components: pooled rounds alone forget what
 // the covariance says, and what early rounds do. Directions are looked for in the span of what
-// rounds asked about and of the last answer; all others gain nothing.
+// rounds asked about and of the last answer; all others gain nothing. It returns nil where noise
+// hides how much of the covariance rounds show.
 func (p *Plan) posterior(moments, steps []Release) ([][]float64, error) {
 	last := len(moments) - 1
 	if last < 1 {
 		return nil, proposal.FieldErrorf("releases", "two parts of a covariance are not among them")
+	}
+	f, err := p.shownOf(moments, steps[0])
+	if err != nil || !(f > 0) {
+		return nil, err
 	}
 	m := pooledMoment([]Release{moments[last], moments[0]}) // clipped high and low
 	var asked [][]float64
@@ -35,16 +36,12 @@ func (p *Plan) posterior(moments, steps []Release) ([][]float64, error) {
 		}
 		products = append(products, at)
 	}
-	// Rounds are of rows divided by their lengths, clipped: the covariance is made one of these.
 	mean, square := m.Trace(p.D)/float64(p.D), 0.0
 	for _, v := range m.Packed {
 		square += float64(v*v) / float64(p.D)
 	}
-	found, ok := [][]float64(nil), mean > 0
-	if ok {
-		before := linalg.PriorOf(linalg.Along(m.matrix(p.D), basis), mean, square, m.Tau, p.D)
-		found, ok = before.Times(mixedKept[p.K-1]/(mean*float64(p.D))).Leading(products, p.K)
-	}
+	before := linalg.PriorOf(linalg.Along(m.matrix(p.D), basis), mean, square, m.Tau, p.D)
+	found, ok := before.Times(f).Leading(products, p.K)
 	if !ok {
 		return nil, noConvergence()
 	}
@@ -53,4 +50,23 @@ func (p *Plan) posterior(moments, steps []Release) ([][]float64, error) {
 		out = append(out, linalg.Combine(v, basis))
 	}
 	return out, nil
+}
+
+// shownOf returns how many times the covariance of these parts rounds show. It is not above 0 where
+// noise hides that. Rounds are of rows divided by their lengths, clipped, where rows of zeros and
+// those that are left out count as nothing: what the first round shows of the components so far
+// tells.
+func (p *Plan) shownOf(moments []Release, first Release) (float64, error) {
+	parts, err := p.firstParts(moments[0], moments[len(moments)-1])
+	if err != nil {
+		return 0, err
+	}
+	shown, columns := 0.0, first.columns(p.D)
+	for i, x := range linalg.Split(first.X, p.D) {
+		shown += linalg.Dot(x, columns[i])
+	}
+	if !(parts.along > 0) {
+		return 0, nil
+	}
+	return min(shown/parts.along, 1/parts.all), nil // directions have a trace of 1 at most
 }
