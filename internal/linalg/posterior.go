@@ -94,11 +94,11 @@ func (p Prior) Leading(products []Products, k int) ([][]float64, bool) {
 		return nil, false
 	}
 	seen, known := turned(answered, u), turned(p.Mean, u)
-	before := last / p.Variance * last // precision of the diagonal
+	before := float64(last / p.Variance * last) // precision of the diagonal
 	for i := range m {
 		for j := range i {
 			sure := max(a[i], 0) + max(a[j], 0) + 2*before
-			known[i][j] = (seen[i][j] + seen[j][i] + float64(2*before)*known[i][j]) / sure
+			known[i][j] = (seen[i][j] + seen[j][i] + float64(2*before*known[i][j])) / sure
 			known[j][i] = known[i][j]
 		}
 		known[i][i] = (seen[i][i] + float64(before*known[i][i])) / (max(a[i], 0) + before)

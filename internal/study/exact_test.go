@@ -26,8 +26,7 @@ func TestCourseIsExact(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	for _, name := range names {
-		p, _, releases := runs.Run(t, texts.Studies[name], strings.Contains(name, "auto"))
+	courses := func(p *study.Plan, releases []study.Release) {
 		c := p.Start()
 		for i, r := range releases {
 			var err error
@@ -43,6 +42,12 @@ func TestCourseIsExact(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range names {
+		p, _, releases := runs.Run(t, texts.Studies[name], strings.Contains(name, "auto"))
+		courses(p, releases)
+	}
+	p := study.FallingPlan(t) // rounds follow parts of a covariance
+	courses(p, study.Falling(t, p, rand.New(rand.NewPCG(16, 17)), 0.85))
 	// By the dense decomposition, by Lanczos, and of a run's steps, where eigenvalues crowd.
 	for _, d := range []int{40, linalg.DenseEigen + 44} {
 		rng := rand.New(rand.NewPCG(8, uint64(d)))
@@ -71,6 +76,29 @@ func TestCourseIsExact(t *testing.T) {
 		}
 		bits.Add(linalg.Flat(vectors)...)
 		bits.Add(values...)
+	}
+	for seed := range uint64(20) { // posteriors of covariances that say about as much as rounds
+		const m = 12
+		rng := rand.New(rand.NewPCG(9, seed))
+		numbers := func() (out []float64) {
+			for range m {
+				out = append(out, rng.Float64()-0.5)
+			}
+			return out
+		}
+		noised := make([][]float64, m)
+		for i := range noised {
+			noised[i] = numbers()
+		}
+		var products []linalg.Products
+		for range 4 {
+			products = append(products, linalg.Products{X: [][]float64{numbers(), numbers()}, Z: [][]float64{numbers(), numbers()}, Tau: 0.3 + rng.Float64()})
+		}
+		vectors, ok := linalg.PriorOf(noised, rng.Float64(), 1+rng.Float64(), 0.3+rng.Float64()/8, m).Times(rng.Float64()).Leading(products, 3)
+		if !ok {
+			t.Fatal("no decomposition")
+		}
+		bits.Add(linalg.Flat(vectors)...)
 	}
 	t.Logf("bits: %x", bits.Sum(nil))
 }
