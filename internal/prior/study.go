@@ -314,17 +314,7 @@ func (s *Study) posterior(rng *rand.Rand, w *world, seen []Round) [][]float64 {
 	m := moments(w.a)
 	tau := s.First.Noise * m[0]
 	square := m[1] + float64(s.D)*tau*tau/2
-	shown, there := 0.0, 0.0 // of the matrix, by the first round
-	for i, x := range seen[0].X {
-		shown += floats.Dot(x, seen[0].Z[i])
-		for j, v := range x {
-			there += w.a[j] * v * v
-		}
-	}
-	if !(shown > 0) {
-		return nil
-	}
-	found, ok := linalg.PriorOf(w.noised.along(rng, basis), m[0], square, tau, s.D).Times(shown/there).Leading(products, s.K)
+	found, ok := linalg.PriorOf(w.noised.along(rng, basis), m[0], square, tau, s.D).Times(w.kept).Leading(products, s.K)
 	if !ok {
 		return nil
 	}

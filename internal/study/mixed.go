@@ -91,7 +91,7 @@ type firstParts struct {
 	loss       float64     // about what a whole one would lose of the variance of K components
 	components [][]float64 // so far
 	top, all   float64     // about the most variance that as many hold, of so much
-	along      float64     // about the variance that these hold
+	along, off float64     // about the variance that these hold, and its standard deviation
 }
 
 // follow reports whether rounds do, unless long rows differ.
@@ -110,6 +110,9 @@ func (p *Plan) firstParts(low, high Release) (f firstParts, err error) {
 	}
 	return f, nil
 }
+
+// lossOff is about the standard deviation of what is lost, as a part of what is expected.
+const lossOff = 0.3
 
 // shown reads parts with these eigenvalues, ascending, and noise tau on the diagonal. To first
 // order, noise of variance v costs direction i the sum of v/(μi-μj) over the directions that are
@@ -130,6 +133,7 @@ func (p *Plan) shown(mu []float64, tau float64) (f firstParts) {
 	f.loss = 1
 	f.top -= loss // noise raises an eigenvalue by about as much as its direction loses
 	f.along = f.top - loss
+	f.off = math.Sqrt(float64(float64(p.K)*tau*tau) + float64(lossOff*loss*lossOff*loss))
 	if f.top > 0 {
 		f.loss = loss / f.top * (shares[0] + shares[1]) // of the noise's variance, in a whole one
 	}

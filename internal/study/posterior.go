@@ -1,6 +1,8 @@
 package study
 
 import (
+	"math"
+
 	"covey/internal/linalg"
 	"covey/internal/proposal"
 )
@@ -52,21 +54,32 @@ func (p *Plan) posterior(moments, steps []Release) ([][]float64, error) {
 	return out, nil
 }
 
+// mixedKept is what a round's clip leaves of the variance of k equal directions, for k from 1
+// ([prior.Kept], as constants: everyone computes components to the last bit).
+var mixedKept = [mixedComponents]float64{0.75, 0.85006, 0.88822, 0.90887, 0.92202}
+
+// mostOff is the part by which rounds may at most show more or less of a covariance than expected.
+const mostOff = 0.4
+
 // shownOf returns how many times the covariance of these parts rounds show. It is not above 0 where
-// noise hides that. Rounds are of rows divided by their lengths, clipped, where rows of zeros and
-// those that are left out count as nothing: what the first round shows of the components so far
-// tells.
+// noise hides that. Rounds are of rows divided by their lengths, clipped, which have a trace of 1.
+// But rows of zeros and those that are left out count as nothing: where there are many, what the
+// first round shows of the components so far tells.
 func (p *Plan) shownOf(moments []Release, first Release) (float64, error) {
 	parts, err := p.firstParts(moments[0], moments[len(moments)-1])
-	if err != nil {
+	if err != nil || !(parts.all > 0) {
 		return 0, err
 	}
+	expected := mixedKept[p.K-1] / parts.all
 	shown, columns := 0.0, first.columns(p.D)
 	for i, x := range linalg.Split(first.X, p.D) {
 		shown += linalg.Dot(x, columns[i])
 	}
-	if !(parts.along > 0) {
-		return 0, nil
+	noise := float64(float64(p.K) * first.Tau() * first.Tau())
+	want := float64(expected * parts.along)
+	off := min(2*math.Sqrt(noise+float64(expected*parts.off*expected*parts.off)), float64(mostOff*want))
+	if parts.along > 0 && math.Abs(shown-want) > off {
+		return min(shown/parts.along, 1/parts.all), nil
 	}
-	return min(shown/parts.along, 1/parts.all), nil // directions have a trace of 1 at most
+	return expected, nil
 }

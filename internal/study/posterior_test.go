@@ -1,6 +1,7 @@
 package study
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/linalg"
+	"covey/internal/prior"
 	"covey/internal/proposal"
 )
 
@@ -192,6 +194,15 @@ func TestNoPosterior(t *testing.T) {
 		out, err := p.Outputs(moments, steps)
 		if err != nil || out.Chosen != proposal.OutputPooled || out.Vectors[proposal.OutputPosterior] != nil {
 			t.Errorf("%s: %q, %v", name, out.Chosen, err)
+		}
+	}
+}
+
+// TestMixedKept: the constants are what a clip of normal rows at a step's quantile keeps.
+func TestMixedKept(t *testing.T) {
+	for i, got := range mixedKept {
+		if want := prior.Kept(i+1, powerSphere); math.Abs(got-want) > 1e-5 {
+			t.Errorf("of %d directions %v, want %v", i+1, got, want)
 		}
 	}
 }

@@ -43,6 +43,7 @@ func init() {
 		{"rounds after a covariance forget it", 0, []edit{{components, "out.Chosen = proposal.OutputPosterior", "out.Chosen = proposal.OutputPooled"}}, in("study", "TestPosterior"), killer{}},
 		{"the last of the rounds goes on without the covariance's releases", 0, []edit{{"internal/study/order.go", "start := ends && ", "start := false && "}}, in("study", "TestMixed"), killer{}},
 		{"a covariance has the scale of rounds of all rows", 0, []edit{{"internal/study/posterior.go", "return min(shown/parts.along, 1/parts.all), nil", "return 0.85 / parts.all, nil"}}, in("study", "TestPosteriorOfFewRows"), killer{}},
+		{"a covariance has the scale of rounds without a clip", 0, []edit{{"internal/study/posterior.go", "mixedComponents]float64{0.75, 0.85006,", "mixedComponents]float64{0.75, 1,"}}, in("study", "TestMixedKept"), killer{}},
 		{"rounds that show less than nothing of a covariance have a posterior", 0, []edit{{"internal/study/posterior.go", "if err != nil || !(f > 0) {", "if err != nil {"}}, in("study", "TestNoPosterior"), killer{}},
 		{"posterior: a number is seen once, and its mirror image is not", 0, []edit{{posterior, "(seen[i][j] + seen[j][i] +", "(2*seen[i][j] +"}}, in("linalg", "TestLeadingIsTheMeans"), killer{}},
 		{"posterior: noise is taken for spread", 0, []edit{{posterior, "own := max(shown-noise, ", "own := max(shown, "}}, in("linalg", "TestPriorOf"), killer{}},

@@ -175,7 +175,7 @@ func TestChartPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serve := regexp.MustCompile("(?m)^\\| `coordinator serve` .*$").FindString(string(commands))
+	serve := regexp.MustCompile("(?m)^- `serve` .*\n.*$").FindString(string(commands))
 	for _, c := range []struct {
 		secret string
 		want   []string
