@@ -53,7 +53,7 @@ func TestWiderOfAFlatSpectrum(t *testing.T) {
 			values[j] = 0.95 - 0.9*float64(j-d/4)/float64(d-d/4)
 		}
 	}
-	low, high := packedRelease(noisy(rng, values, 0, 0.019), 1, 0.019), packedRelease(noisy(rng, values, 0, 0.06), 1, 0.06)
+	low, high := packedRelease(noisy(rng, values, 0, 0.004), 1, 0.004), packedRelease(noisy(rng, values, 0, 0.012), 1, 0.012)
 	if misses, most, err := hidden(low, high, d, 2, (&Plan{Iota: 0.2}).parts().sure); err != nil || misses > most {
 		t.Errorf("long rows seem to differ: %v of %v, %v", misses, most, err)
 	}

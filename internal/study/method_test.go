@@ -149,6 +149,7 @@ func TestWider(t *testing.T) {
 		"turned, equal":  {[]float64{1, 1, 1, 1}, 0.3, 0.01, false},
 		"noise alone":    {[]float64{0.1, 0.05, 0.02, 0.01}, 0.3, 1, false},
 		"close together": {[]float64{1, 0.99, 0.98, 0.97}, 0, 0.05, false},
+		"close behind":   {[]float64{1, 0.6, 0.59, 0.58}, 0, 0.05, false},
 	} {
 		rng := rand.New(rand.NewPCG(61, 62)) // its own: a map has no order
 		took := 0
@@ -183,7 +184,7 @@ func TestNoiseIsNotWider(t *testing.T) {
 		for _, k := range []int{1, 5} {
 			rng := rand.New(rand.NewPCG(63, uint64(k)))
 			for range studies / 2 {
-				low, high := packedRelease(noisy(rng, values, 0, 0.03), 1, 0.03), packedRelease(noisy(rng, values, 0, 0.08), 3, 0.08)
+				low, high := packedRelease(noisy(rng, values, 0, 0.03), 1, 0.03), packedRelease(noisy(rng, values, 0, 0.05), 3, 0.05)
 				misses, least, err := hidden(low, high, d, k, p.parts().sure)
 				if err != nil {
 					t.Fatal(err)

@@ -24,7 +24,7 @@ func init() {
 			{studyHidden, "float64(sure*noise) + float64(missed*top), nil", "float64(0*noise) + float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"noise looks like a hidden direction", 0, []edit{
-			{studyHidden, "values[clear]-middle > standsClear*s*math.Sqrt(2*float64(d))", "values[clear] > 0*s"},
+			{studyHidden, "values[clear]-middle > standsClear*s*math.Sqrt(2*float64(d))", "values[clear]-0*middle > 0*s"},
 			{studyHidden, "float64(sure*noise) + float64(missed*top), nil", "float64(0*noise) + float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"noise above a flat spectrum looks like a hidden direction", 0, []edit{{studyHidden, "values[clear]-middle > standsClear", "values[clear]-0*middle > standsClear"}}, in("study", "TestWiderOfABulk"), killer{}},
