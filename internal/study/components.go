@@ -21,7 +21,7 @@ func (p *Plan) Output(noise float64) string {
 	switch s := p.Proposal.Spec; {
 	case s.Output != proposal.OutputAuto:
 		return s.Output
-	case p.Rounds < proposal.PoolRounds && noise < autoNoise:
+	case p.Rounds < proposal.PoolRounds && noise < autoNoise && !p.Method.Mixed:
 		return proposal.OutputLast
 	}
 	return proposal.OutputPooled
