@@ -15,7 +15,7 @@ type finalRecord struct {
 	result []byte // of the transaction
 }
 
-// final returns a query's final result; false if there is none. A value in the place of its bucket
+// final returns a query's final result; false without one. A value in the place of its bucket
 // is damage: a query without a result may be answered again.
 func (r *record) final(query int) (f finalRecord, ok bool, err error) {
 	v := r.in(resultKey, finalBucket, index(query))

@@ -1,11 +1,9 @@
 package linalg
 
-import (
-	"gonum.org/v1/gonum/mat"
-)
+import "gonum.org/v1/gonum/mat"
 
-// Products are a symmetric matrix times vectors X, with normal noise of deviation Tau on each
-// number, as Z: both in coordinates of an orthonormal basis.
+// Products are the products Z of a symmetric matrix with vectors X, with normal noise of deviation
+// Tau on each number. Both are k vectors of m numbers: coordinates in an orthonormal basis.
 type Products struct {
 	X, Z [][]float64
 	Tau  float64
@@ -19,12 +17,12 @@ type Prior struct {
 	Variance float64
 }
 
-// PriorOf returns what a noised copy of a symmetric d×d matrix says of it: noised are the copy's
-// numbers in coordinates of a basis, mean and square are the mean of its eigenvalues and of their
-// squares, and tau is the deviation of the noise on the diagonal, √2 times that off it. Before the
-// copy, the matrix is taken as normal about a multiple of the identity, with eigenvalues of the
-// variance that the copy shows beyond its noise's: empirical Bayes (Efron and Morris 1973). Of
-// directions that stand out this says too little; products with them say more.
+// PriorOf returns what a noised copy of a symmetric d×d matrix says of it. noised is the copy in
+// coordinates of a basis (m×m), mean and square are the means of its eigenvalues and of their
+// squares, and tau is the noise's deviation on the diagonal, √2 times that off it. Before the copy,
+// the matrix is taken as normal about a multiple of the identity; the variance of its eigenvalues
+// is what the copy shows beyond noise: empirical Bayes (Efron and Morris 1973). That shrinks
+// directions that stand out too much; products with them correct it.
 func PriorOf(noised [][]float64, mean, square, tau float64, d int) Prior {
 	w, v := Shrinkage(mean, square, tau, d), float64(tau*tau)
 	out := Prior{Variance: w * v}
@@ -52,8 +50,9 @@ func (p Prior) Times(f float64) Prior {
 	return out
 }
 
-// leastShown is the part of a noised copy's variance that is taken as the matrix's at least. One
-// direction above many equal ones has less, and would be shrunk towards them.
+// leastShown is the least part of a noised copy's variance that counts as the matrix's own. A
+// spectrum of one direction above many equal ones has less, and that direction would be shrunk
+// towards them.
 const leastShown = 0.1
 
 // Shrinkage returns how much weight a noised copy of a matrix has against its mean eigenvalue.

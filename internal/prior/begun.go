@@ -173,7 +173,7 @@ func (b *Begun) begin(rng *rand.Rand, a []float64, k int, n float64) (start [][]
 func (m noised) along(rng *rand.Rand, basis [][]float64) [][]float64 {
 	through, rest := make([][]float64, len(basis)), make([][]float64, len(basis))
 	for i, v := range basis {
-		in := along(v, m.basis)
+		in := coordinates(v, m.basis)
 		through[i] = combined(in, m.drawn) // the noise times what of v has been drawn
 		rest[i] = combined(in, m.basis)
 		for j, x := range v {
@@ -192,14 +192,14 @@ func (m noised) along(rng *rand.Rand, basis [][]float64) [][]float64 {
 	}
 	out, at := make([][]float64, len(basis)), make([][]float64, len(basis))
 	for i := range basis {
-		at[i] = along(rest[i], outside)
+		at[i] = coordinates(rest[i], outside)
 	}
 	for i, v := range basis {
 		scaled := make([]float64, len(v))
 		for j, x := range v {
 			scaled[j] = m.a[j] * x
 		}
-		out[i] = along(scaled, basis)
+		out[i] = coordinates(scaled, basis)
 		var drawn []float64
 		if len(outside) > 0 {
 			drawn = combined(at[i], fresh)

@@ -307,8 +307,8 @@ func (s *Study) posterior(rng *rand.Rand, w *world, seen []Round) [][]float64 {
 	for t, r := range seen {
 		products[t].Tau = r.Tau
 		for i := range r.X {
-			products[t].X = append(products[t].X, along(r.X[i], basis))
-			products[t].Z = append(products[t].Z, along(r.Z[i], basis))
+			products[t].X = append(products[t].X, coordinates(r.X[i], basis))
+			products[t].Z = append(products[t].Z, coordinates(r.Z[i], basis))
 		}
 	}
 	m := moments(w.a)

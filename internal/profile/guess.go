@@ -3,6 +3,7 @@ package profile
 import (
 	"bytes"
 	"encoding/csv"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -263,7 +264,7 @@ func guessMarks(m dataset.Mapping, lines []string) dataset.Mapping {
 	return m
 }
 
-// below reads the records below the header; nil if there is none.
+// below reads the records below the header; nil if there are none.
 func below(m dataset.Mapping, lines []string) *csv.Reader {
 	r := csv.NewReader(strings.NewReader(strings.Join(lines[min(m.SkipRows, len(lines)):], "")))
 	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
@@ -308,18 +309,30 @@ func grouped(m dataset.Mapping, r *csv.Reader) (n int) {
 	bare := m
 	bare.Thousands = ""
 	with, without := m.Cell(), bare.Cell()
-	for {
-		fields, err := r.Read()
-		if err != nil {
-			return n
+	for field := range fieldsOf(r) {
+		if _, reason := with(field); reason != "" {
+			continue
 		}
-		for _, field := range fields {
-			field = dataset.Trim(field)
-			if _, reason := with(field); reason != "" {
-				continue
+		if _, reason := without(field); reason != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// fieldsOf yields the trimmed fields of the records that are left, up to the first that cannot be
+// read.
+func fieldsOf(r *csv.Reader) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for {
+			fields, err := r.Read()
+			if err != nil {
+				return
 			}
-			if _, reason := without(field); reason != "" {
-				n++
+			for _, field := range fields {
+				if !yield(dataset.Trim(field)) {
+					return
+				}
 			}
 		}
 	}
@@ -341,27 +354,21 @@ func countMarks(r *csv.Reader) (n markCounts) {
 		_, reason := cell(field)
 		return reason == ""
 	}
-	for {
-		fields, err := r.Read()
-		if err != nil {
-			return n
-		}
-		for _, field := range fields {
-			field = dataset.Trim(field)
-			switch comma, point := strings.Count(field, ","), strings.Count(field, "."); {
-			case comma == 1 && point == 0 && reads(german, field):
-				n.commas++
-				if !isGroup(field, ",") {
-					n.fractions++
-				}
-			case comma == 1 && point > 0 && reads(german, field):
-				n.grouped++
-			case comma != 1 && point == 1 && reads(plain, field):
-				n.points++
-				if isGroup(field, ".") {
-					n.thousands++
-				}
+	for field := range fieldsOf(r) {
+		switch comma, point := strings.Count(field, ","), strings.Count(field, "."); {
+		case comma == 1 && point == 0 && reads(german, field):
+			n.commas++
+			if !isGroup(field, ",") {
+				n.fractions++
+			}
+		case comma == 1 && point > 0 && reads(german, field):
+			n.grouped++
+		case comma != 1 && point == 1 && reads(plain, field):
+			n.points++
+			if isGroup(field, ".") {
+				n.thousands++
 			}
 		}
 	}
+	return n
 }

@@ -27,8 +27,9 @@ func (p *Plan) Output(noise float64) string {
 	return proposal.OutputPooled
 }
 
-// Outputs makes all of them from a run's power releases, in order: post-processing, so
-// free. Components come by falling size.
+// Outputs makes all of them from a run's power releases, in order, and from the parts of a
+// covariance that the run started at, if any: post-processing, so free. Components come by falling
+// size.
 func (p *Plan) Outputs(moments, steps []Release) (Outputs, error) {
 	last := steps[len(steps)-1]
 	run := p.Queries[last.Query].Run

@@ -7,11 +7,11 @@ import (
 	"covey/internal/proposal"
 )
 
-// posterior returns the k leading directions of the mean of the rows' second moment given the parts
-// of a covariance and the rounds that started at their components: pooled rounds alone forget what
-// the covariance says, and what early rounds do. Directions are looked for in the span of what
-// rounds asked about and of the last answer; all others gain nothing. It returns nil where noise
-// hides how much of the covariance rounds show.
+// posterior returns the k leading directions of the second moment's posterior mean, given the parts
+// of a covariance and the rounds that started at their components. Pooled rounds alone would ignore
+// the covariance, and early rounds. Only directions in the span of all blocks and of the last
+// answer are considered: in no others do the rounds add to what the covariance says. It returns nil
+// if noise hides how much of the covariance rounds show.
 func (p *Plan) posterior(moments, steps []Release) ([][]float64, error) {
 	last := len(moments) - 1
 	if last < 1 {
@@ -54,17 +54,18 @@ func (p *Plan) posterior(moments, steps []Release) ([][]float64, error) {
 	return out, nil
 }
 
-// mixedKept is what a round's clip leaves of the variance of k equal directions, for k from 1
-// ([prior.Kept], as constants: everyone computes components to the last bit).
+// mixedKept is the part of the variance of k equal directions that a round's clip keeps, for k from
+// 1: [prior.Kept] as constants, since all parties must compute the same bits.
 var mixedKept = [mixedComponents]float64{0.75, 0.85006, 0.88822, 0.90887, 0.92202}
 
-// mostOff is the part by which rounds may at most show more or less of a covariance than expected.
+// mostOff is the largest relative difference between what rounds show of a covariance and what is
+// expected that can pass for noise.
 const mostOff = 0.4
 
-// shownOf returns how many times the covariance of these parts rounds show. It is not above 0 where
-// noise hides that. Rounds are of rows divided by their lengths, clipped, which have a trace of 1.
-// But rows of zeros and those that are left out count as nothing: where there are many, what the
-// first round shows of the components so far tells.
+// shownOf returns the factor by which the second moment that rounds show is that of these parts,
+// which is not above 0 if noise hides it. Rounds divide rows by their lengths and clip them, so the
+// trace is known, unless many rows are zeros or left out: these count as nothing. So if the first
+// round clearly shows another factor along the components so far, that one is taken.
 func (p *Plan) shownOf(moments []Release, first Release) (float64, error) {
 	parts, err := p.firstParts(moments[0], moments[len(moments)-1])
 	if err != nil || !(parts.all > 0) {
