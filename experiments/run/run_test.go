@@ -24,7 +24,7 @@ func TestSources(t *testing.T) {
 	add(Mixture("flat4", 12, 0.1, 3))
 	add(Clusters(12, 4, 0.2), nil)
 	add(Autoregressive(12, 0.8), nil)
-	for _, name := range []string{"slow0.1", "spike3", "exp0.7", "t4-ar0.8", "clusters4-pow1", "centered4-flatq", "rare0.2-slow0.3", "short0.2-slow0.3"} {
+	for _, name := range []string{"slow0.1", "spike3", "exp0.7", "t4-ar0.8", "clusters4-pow1", "centered4-flatq", "rare0.2-slow0.3", "short0.2-slow0.3", "zeros0.5-slow0.3"} {
 		s, _, err := LawNamed(name, 12)
 		if strings.HasPrefix(name, "t4") {
 			s, _, err = LawNamed("ar0.8", 12) // four moments are not enough for this test

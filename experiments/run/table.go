@@ -13,7 +13,7 @@ import (
 // components are looked for.
 type Law struct {
 	Source
-	Family string // "gauss", "t3", "t4", "clusters", "groups", "rare", "short" or "real"
+	Family string // "gauss", "t3", "t4", "clusters", "groups", "rare", "short", "zeros" or "real"
 	N, K   int
 	Held   bool // held out: no rule and no constant was chosen by what it gives
 }
@@ -26,8 +26,8 @@ func (l Law) Elliptical() bool { return l.Family == "gauss" || l.Family[0] == 't
 func (l Law) String() string { return fmt.Sprintf("%s d=%d n=%d k=%d", l.Name, l.D, l.N, l.K) }
 
 // LawNamed returns the distribution of a name such as "flatq", "t3-slow0.05", "t4-ar0.95",
-// "clusters6-pow1", "centered6-flatq", "groups1.5-pow1", "rare0.1-slow0.3" or "short0.2-slow0.1" in
-// d columns, and its family.
+// "clusters6-pow1", "centered6-flatq", "groups1.5-pow1", "rare0.1-slow0.3", "short0.2-slow0.1" or
+// "zeros0.5-slow0.02" in d columns, and its family.
 func LawNamed(name string, d int) (Source, string, error) {
 	family, rest, cut := strings.Cut(name, "-")
 	switch {
@@ -60,8 +60,15 @@ func LawNamed(name string, d int) (Source, string, error) {
 		if err != nil {
 			return Source{}, "", fmt.Errorf("run: unknown law %q", name)
 		}
-		source, err := short(name, rest, d, share)
+		source, err := short(name, rest, d, share, shortAt)
 		return source, "short", err
+	case cut && strings.HasPrefix(family, "zeros"):
+		share, err := strconv.ParseFloat(family[len("zeros"):], 64)
+		if err != nil {
+			return Source{}, "", fmt.Errorf("run: unknown law %q", name)
+		}
+		source, err := short(name, rest, d, share, 0)
+		return source, "zeros", err
 	}
 	source, err := elliptical(name, name, d, 0)
 	return source, "gauss", err
@@ -237,8 +244,9 @@ func rare(name, spectrum string, d int, share float64) (Source, error) {
 const shortAt = 0.3
 
 // short returns Gaussian rows of a named spectrum, a share of which is one short row in place of
-// them, as zeros are where offsets are not the means.
-func short(name, spectrum string, d int, share float64) (Source, error) {
+// them, as zeros are where offsets are not the means. Its values are long times the deviation of
+// the mean column: 0 for rows of zeros.
+func short(name, spectrum string, d int, share, long float64) (Source, error) {
 	lambda, err := Spectrum(spectrum, d)
 	if err != nil || !(share > 0 && share < 1) {
 		return Source{}, fmt.Errorf("run: unknown law %q", name)
@@ -249,7 +257,7 @@ func short(name, spectrum string, d int, share float64) (Source, error) {
 	}
 	at := make([]float64, d)
 	for j := range at {
-		at[j] = shortAt * math.Sqrt(trace/float64(d))
+		at[j] = long * math.Sqrt(trace/float64(d))
 	}
 	sigma := diag(lambda, 1-share)
 	sigma.SymRankOne(sigma, share, mat.NewVecDense(d, at))
