@@ -155,14 +155,24 @@ func (t table) measure(ctx context.Context, trees []tree, count int) ([]string, 
 	}
 	var out []string
 	for i := range texts {
-		out = append(out, texts[i].String())
+		out = append(out, thisProcessor()+texts[i].String())
 	}
 	return out, nil
 }
 
+// thisProcessor returns Linux's name of this machine's processor as a line of a benchmark's output,
+// which programs and tests do not print.
+func thisProcessor() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if m := regexp.MustCompile(`(?m)^model name\s*: (.*\S)$`).FindSubmatch(text); err == nil && m != nil {
+		return fmt.Sprintf("cpu: %s\n", m[1])
+	}
+	return ""
+}
+
 // kept matches the lines of a text that benchstat reads, and spaces what separates its columns.
 var (
-	kept   = regexp.MustCompile(`^(Benchmark\S+\s+\d|goos: |goarch: |cpu: )`)
+	kept   = regexp.MustCompile(`^(Benchmark\S+\s+\d|goos: |goarch: )`)
 	spaces = regexp.MustCompile(`[ \t]+`)
 )
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -45,7 +46,7 @@ func makePage(root, text string) (made string, files map[string][]byte, err erro
 			if err != nil {
 				return "", nil, fmt.Errorf("%s: %w", t.name, err)
 			}
-			content = fmt.Sprintf("[%s](figures/performance/%s.csv), %g min", t.name, t.name, t.minutes)
+			content = fmt.Sprintf("[%s](figures/performance/%s.csv), %g min%s", t.name, t.name, t.minutes, on(string(raw)))
 			if t.show == nil {
 				content += ".\n"
 			} else {
@@ -59,6 +60,16 @@ func makePage(root, text string) (made string, files map[string][]byte, err erro
 		}
 	}
 	return text, files, nil
+}
+
+var processor = regexp.MustCompile(`(?m)^cpu: *(.*\S) *$`)
+
+// on names the processor that a text's numbers are of, if it says so.
+func on(text string) string {
+	if m := processor.FindStringSubmatch(text); m != nil {
+		return ", " + m[1]
+	}
+	return ""
 }
 
 // replace puts content between a table's markers.

@@ -54,6 +54,15 @@ func TestPageNeedsPlaces(t *testing.T) {
 	}
 }
 
+// TestProcessorIsNamed: the page says on which processor a table was measured, where its text does.
+func TestProcessorIsNamed(t *testing.T) {
+	for text, want := range map[string]string{"cpu: AMD EPYC\n": ", AMD EPYC", "goos: linux\ncpu: A B  \nBenchmarkX 1": ", A B", "BenchmarkX 1 cpu: \n": ""} {
+		if got := on(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 // TestBenchesExist: each table's package has the benchmark, or is a program.
 func TestBenchesExist(t *testing.T) {
 	names := map[string]bool{}
