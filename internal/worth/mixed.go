@@ -8,19 +8,24 @@ import (
 	"covey/internal/study"
 )
 
-// widerLoss times the loss that simulated studies bound is taken where rounds start at a
+// Times this factor is the loss taken that simulated studies bound where rounds start at a
 // covariance's components: spectra that show the same of it may lose more than those of the family.
-// With fewer than wideColumns one direction above many equal ones, which the parts do not show,
-// costs a study more than any of the family does.
+// A single component loses most: with fewer than wideColumns, one direction above many equal ones,
+// which the parts do not show, costs a study more than any of the family does.
 const (
-	widerLoss, widestLoss = 1.25, 1.75
-	wideColumns           = 128
+	severalWider            = 1.1
+	singleWider, singleMost = 1.25, 1.75
+	wideColumns             = 128
 )
 
-func (s *Share) widen(columns int) {
-	factor := widerLoss
-	if columns < wideColumns {
-		factor = widestLoss
+func (s *Share) widen(columns, components int) {
+	factor := severalWider
+	switch {
+	case components > 1:
+	case columns < wideColumns:
+		factor = singleMost
+	default:
+		factor = singleWider
 	}
 	s.Lower = max(0, 1-factor*(1-s.Lower))
 }

@@ -169,7 +169,7 @@ func TestMixedBounds(t *testing.T) {
 		for range 40 {
 			got, out := s.Alike(rng, lambda).Draw(), Report{}
 			out.infer(got.Features, fit, []int{0})
-			if out.Share.widen(wideColumns); out.Share.Lower <= got.Share {
+			if out.Share.widen(wideColumns, 1); out.Share.Lower <= got.Share {
 				held++
 			}
 		}
@@ -180,14 +180,20 @@ func TestMixedBounds(t *testing.T) {
 	}
 }
 
-// TestWiden: with few columns a bound allows a larger loss, and it is never below zero.
+// TestWiden: a bound allows a larger loss, most of a single component of few columns, and is never
+// below zero.
 func TestWiden(t *testing.T) {
-	for columns, want := range map[int]float64{wideColumns: 1 - 0.1*widerLoss, wideColumns - 1: 1 - 0.1*widestLoss} {
-		high, low := Share{Lower: 0.9}, Share{Lower: 0.1}
-		high.widen(columns)
-		low.widen(columns)
-		if math.Abs(high.Lower-want) > 1e-12 || low.Lower != 0 {
-			t.Errorf("%d columns: %v, %v", columns, high.Lower, low.Lower)
+	for _, c := range []struct {
+		columns, components int
+		factor              float64
+	}{
+		{wideColumns, 1, singleWider}, {wideColumns - 1, 1, singleMost}, {wideColumns, 2, severalWider}, {wideColumns - 1, 5, severalWider},
+	} {
+		high, low := Share{Lower: 0.9}, Share{}
+		high.widen(c.columns, c.components)
+		low.widen(c.columns, c.components)
+		if want := 1 - 0.1*c.factor; c.factor <= 1 || math.Abs(high.Lower-want) > 1e-12 || low.Lower != 0 {
+			t.Errorf("%d columns, %d components: %v, %v", c.columns, c.components, high.Lower, low.Lower)
 		}
 	}
 }

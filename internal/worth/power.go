@@ -83,7 +83,7 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	}
 	out.infer(mine, fit, ranks(r.Components, vectors))
 	if sky.First != nil {
-		out.Share.widen(r.D)
+		out.Share.widen(r.D, r.K)
 		out.Unfinished = false // nobody can ask for more of these rounds
 	}
 	top := 0.0
