@@ -53,9 +53,10 @@ type Outcome struct {
 	CapturedCorrelated *float64 `json:"captured_correlations,omitempty"`
 	AngleCorrelated    *float64 `json:"angle_correlations_degrees,omitempty"`
 	// Estimate and Lower are what the study's own result says of its captured share; nil where it
-	// says nothing.
+	// says nothing, and NoBound why.
 	Estimate *float64 `json:"estimate,omitempty"`
 	Lower    *float64 `json:"lower_95,omitempty"`
+	NoBound  string   `json:"no_bound,omitempty"`
 }
 
 // Run runs the studies side by side, one to a processor, and returns what they found in order, and
@@ -131,6 +132,8 @@ func (t Trials) one(i int, out *Outcome) (*result.Result, error) {
 	}
 	if of.Share != nil {
 		out.Estimate, out.Lower = &of.Share.Estimate, &of.Share.Lower
+	} else {
+		out.NoBound = cmp.Or(of.Uncalibrated, "nothing stands out from the noise")
 	}
 	return r, nil
 }
@@ -174,6 +177,8 @@ type Report struct {
 	Bounds int     `json:"bounds"`
 	Held   int     `json:"bounds_held"`
 	Lower  *Spread `json:"lower_95,omitempty"`
+	// NoBounds counts the studies that stated none, by why.
+	NoBounds map[string]int `json:"no_bounds,omitempty"`
 	// Correlated and what follows are as Captured, Angle and Angles, of the pooled rows'
 	// correlations, over the studies that learned their constants.
 	Correlated       *Spread  `json:"captured_correlations,omitempty"`
@@ -185,7 +190,7 @@ type Report struct {
 
 // Sum returns the report of trials that took so long.
 func Sum(studies []Outcome, took time.Duration) Report {
-	r := Report{Simulated: true, Times: len(studies), Seconds: took.Seconds(), Ended: map[study.Code]int{}, Methods: map[string]int{}, Components: map[int]int{}, Studies: studies}
+	r := Report{Simulated: true, Times: len(studies), Seconds: took.Seconds(), Ended: map[study.Code]int{}, Methods: map[string]int{}, Components: map[int]int{}, NoBounds: map[string]int{}, Studies: studies}
 	var captured, law, angle, lower, correlated, turned []float64
 	var fits, correlations []Fit
 	for _, o := range studies {
@@ -210,6 +215,8 @@ func Sum(studies []Outcome, took time.Duration) Report {
 			if held := cmp.Or(o.CapturedCorrelated, &o.Captured); *held >= *o.Lower {
 				r.Held++
 			}
+		} else {
+			r.NoBounds[o.NoBound]++
 		}
 	}
 	r.Captured, r.CapturedLaw, r.Lower = spread(captured, 1), spread(law, 1), spread(lower, 1)

@@ -316,8 +316,8 @@ func TestSpread(t *testing.T) {
 		t.Error("a spread of nothing")
 	}
 	lower, captured := 0.9, 0.95
-	r := Sum([]Outcome{{Captured: captured, Lower: &lower, Method: "power", Components: 2}, {Captured: 0.8, Lower: &lower, Method: "power", Components: 1}, {Ended: "no_scale"}, {Captured: 0.9, Method: "covariance", Components: 2}}, 0)
-	if r.Bounds != 2 || r.Held != 1 || r.Ended["no_scale"] != 1 || r.Methods["power"] != 2 || r.Components[2] != 2 || r.Components[1] != 1 || len(r.Components) != 2 || r.Captured.Worst != 0.8 || r.Captured.Median != 0.9 {
+	r := Sum([]Outcome{{Captured: captured, Lower: &lower, Method: "power", Components: 2}, {Captured: 0.8, Lower: &lower, Method: "power", Components: 1}, {Ended: "no_scale"}, {Captured: 0.9, Method: "covariance", Components: 2, NoBound: "few units"}}, 0)
+	if r.Bounds != 2 || r.Held != 1 || r.NoBounds["few units"] != 1 || len(r.NoBounds) != 1 || r.Ended["no_scale"] != 1 || r.Methods["power"] != 2 || r.Components[2] != 2 || r.Components[1] != 1 || len(r.Components) != 2 || r.Captured.Worst != 0.8 || r.Captured.Median != 0.9 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -288,7 +288,7 @@ func (s simulated) printCaptured(line func(name, format string, args ...any)) {
 	}
 	switch done := s.Times; {
 	case s.Bounds == 0:
-		line("its own bound", "no study stated one: it is not calibrated for such studies")
+		line("its own bound", "no study stated one")
 	default:
 		for _, n := range s.Ended {
 			done -= n
@@ -298,6 +298,9 @@ func (s simulated) printCaptured(line func(name, format string, args ...any)) {
 			of = "correlations"
 		}
 		line("its own bound", "%d of %d studies stated a lower bound, %s in the median, on captured %s; for these pooled rows it held in %d", s.Bounds, done, CapturedText(s.Lower.Median), of, s.Held)
+	}
+	for _, why := range slices.Sorted(maps.Keys(s.NoBounds)) {
+		line("", "none in %d: %s", s.NoBounds[why], why)
 	}
 	if s.Correlated != nil {
 		line("as scores", "captured %s", shares(*s.Captured))
