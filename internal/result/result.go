@@ -71,7 +71,7 @@ type Result struct {
 	Lambda    float64 `json:"lambda,omitempty"` // private
 	// the last in force: of power steps, or B² of the covariance
 	Radius float64 `json:"radius"`
-	// of components: random, last or pooled; covariance where that is the method
+	// of components: random, last, pooled or posterior; covariance where that is the method
 	Output   string `json:"output"`
 	OutputAs string `json:"output_asked"`
 	// Components is k×d, in scaled columns, by falling explained variance where that was

@@ -2,6 +2,7 @@ package worth
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"covey/internal/prior"
@@ -136,11 +137,19 @@ func TestMixedReport(t *testing.T) {
 		if err != nil || r.Method != proposal.MethodPower {
 			t.Fatalf("%s: %v, %v", name, r.MethodWhy, err)
 		}
-		if r.Proposal = body; heavy == 0 && testing.Short() {
+		r.Proposal = body
+		pooled := *r
+		pooled.Output = proposal.OutputPooled // as where noise hides how much rounds show
+		if out := of(t, p, &pooled); out.Share != nil || !strings.Contains(out.Uncalibrated, "noise hides") {
+			t.Errorf("pooled: %q, %+v", out.Uncalibrated, out.Share)
+		}
+		if heavy == 0 && testing.Short() {
 			continue // seconds of processor time
 		}
 		out := of(t, p, r)
 		switch {
+		case !says(out, "posterior mean"):
+			t.Errorf("nothing says what components are: %q", out.Sentences)
 		case heavy > 0 && (out.Uncalibrated != heavyWhy || out.Share != nil):
 			t.Errorf("heavy tails: %q, %+v", out.Uncalibrated, out.Share)
 		case heavy == 0 && (out.Share == nil || out.Alarm == nil || *out.Alarm || out.Unfinished || out.Share.Lower < 0.85 || out.Share.Lower > prior.Captured(lambda, r.Components)):

@@ -93,6 +93,9 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	if r.TotalInterval != nil {
 		out.Share.Blind = blind(top, r.TotalVariance, r)
 	}
+	if out.Share.Blind >= out.Share.Lower {
+		out.Unfinished = false // any directions may capture as much, and rounds have none to find
+	}
 	out.outweighs(r)
 	return "", nil
 }
@@ -127,6 +130,8 @@ func unlikeDraws(p *study.Plan, r *result.Result, seen []prior.Round) string {
 		return "more than 5 components by power iteration"
 	case len(seen) < leastRounds || len(seen) > mostRounds:
 		return "fewer than 8 or more than 32 rounds"
+	case p.Method.Mixed && r.Output != proposal.OutputPosterior:
+		return "rounds from a covariance's components, of which noise hides how much they show"
 	case r.Output != proposal.OutputLast && r.Output != proposal.OutputPooled && r.Output != proposal.OutputPosterior:
 		return "the output of a random round"
 	case len(r.Outputs[r.Output]) != r.K:

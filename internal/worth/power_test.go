@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/prior"
+	"covey/internal/proposal"
 )
 
 // noisyStudy is a study of one component in d columns, of so much noise.
@@ -77,5 +78,16 @@ func TestCloseVariancesAreBounded(t *testing.T) {
 	t.Logf("the bound holds in %d of 100 studies", held)
 	if held < 80 {
 		t.Errorf("the bound holds in %d of 100 studies", held)
+	}
+}
+
+// TestNothingIsLeftUnfinished: of equal variances any direction captures all, and no more rounds
+// are asked for, which would not find any.
+func TestNothingIsLeftUnfinished(t *testing.T) {
+	s := spec(8, 1, proposal.MethodPower)
+	s.Rounds, s.ExplainedVariance = 12, proposal.VariancePrivate
+	p, r := law{second: diagonal(slices.Repeat([]float64{1}, 8)...), radius: 8, rng: seeded(8)}.run(t, s, 9000)
+	if got := of(t, p, r); got.Share == nil || got.Share.Blind < got.Share.Lower || got.Unfinished || !says(got, "says little") {
+		t.Errorf("%+v: %+v", got.Share, got)
 	}
 }

@@ -56,6 +56,10 @@ func (out *Report) sayShare(p *study.Plan, r *result.Result, why string) {
 	if r.K > 1 {
 		these, best = fmt.Sprintf("these %d components capture", r.K), fmt.Sprintf("the best %d could", r.K)
 	}
+	covers := "noise and sampling"
+	if r.Method == proposal.MethodPower {
+		covers = "noise, sampling and unfinished rounds"
+	}
 	switch {
 	case why != "":
 		out.sayUncalibrated(p, r, why)
@@ -68,9 +72,9 @@ func (out *Report) sayShare(p *study.Plan, r *result.Result, why string) {
 			"These figures describe the distribution from which the rows were drawn, not these rows; columns that are left out play no part, and every value counts as at most %d scales from its column's mean.",
 			these, percent(out.Share.Estimate), best, percent(out.Share.Lower), study.LearnedLimit)
 	default:
-		tell("%s about %s of the variance that %s, and at least %s (95%% bound: noise, sampling and unfinished rounds). "+
+		tell("%s about %s of the variance that %s, and at least %s (95%% bound: %s). "+
 			"The variance is that of the distribution from which the rows were drawn (second moment about the center), not of these rows; with heavy tails a few large rows can dominate the rows' own.",
-			capital(these), percent(out.Share.Estimate), best, percent(out.Share.Lower))
+			capital(these), percent(out.Share.Estimate), best, percent(out.Share.Lower), covers)
 	}
 	if out.Share != nil && !spans(r) {
 		if text, _ := out.Share.blindText(); text != "" {
@@ -106,14 +110,21 @@ func (out *Report) sayUncalibrated(p *study.Plan, r *result.Result, why string) 
 	}
 }
 
-// sayRounds says what power iteration left undone.
+// outputSentence says what components are that are not the last round's answer.
+var outputSentence = map[string]string{
+	proposal.OutputRandom:    " The components are not that answer: they are what a round picked at random was asked about.",
+	proposal.OutputPooled:    " The components are not that answer alone: the later half of the rounds is pooled.",
+	proposal.OutputPosterior: " The components are not that answer alone: they are of a posterior mean, which weighs the two parts of a covariance that the rounds started at and all rounds by their noise (output \"posterior\").",
+}
+
+// sayRounds says what power iteration left undone, and what components its rounds give.
 func (out *Report) sayRounds(p *study.Plan, r *result.Result) {
 	tell := out.tell
 	if out.Unfinished {
 		tell("The iteration had not finished: about %s, perhaps as low as %s. More rounds, or method = \"covariance\", would help.", percent(out.Share.Estimate), percent(out.Share.Lower))
 	}
 	if len(out.Moved) > 0 && p.K < r.D-len(r.LeftOut) { // all columns span the same in every round
-		tell("The last round turned the answer by %.1f degrees, including noise.", out.Moved[len(out.Moved)-1])
+		tell("The last round turned the answer by %.1f degrees, including noise.%s", out.Moved[len(out.Moved)-1], outputSentence[r.Output])
 	}
 	if start := p.Proposal.Spec.Start; start != nil && !spans(r) && r.Method == proposal.MethodPower {
 		tell("The components are within %.1f degrees of the start that was given: what the rounds did not turn may be the start, and not what the rows show.",

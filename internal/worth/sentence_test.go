@@ -46,6 +46,23 @@ func TestNoBoundIsNotCompared(t *testing.T) {
 	}
 }
 
+// TestOutputIsExplained: components that are not the last round's answer are said not to be, and a
+// covariance has no rounds to be unfinished.
+func TestOutputIsExplained(t *testing.T) {
+	for output, want := range map[string]string{proposal.OutputPooled: "is pooled", proposal.OutputRandom: "at random", proposal.OutputLast: ""} {
+		s := spec(6, 1, proposal.MethodPower)
+		s.Output = output
+		p, r := law{second: diagonal(4, 1, 1, 1, 1, 1), radius: 8, rng: seeded(9)}.run(t, s, 60_000)
+		if got := of(t, p, r); says(got, "The components are not that answer") != (want != "") || !says(got, want) {
+			t.Errorf("%s: %q", output, got.Sentences)
+		}
+	}
+	p, r := law{second: diagonal(4, 1, 1, 1, 1, 1), radius: 8, rng: seeded(9)}.run(t, spec(6, 1, proposal.MethodCovariance), 60_000)
+	if got := of(t, p, r); !says(got, "noise and sampling)") || says(got, "round") {
+		t.Errorf("%q", got.Sentences)
+	}
+}
+
 // TestComponentsOfAllColumns: what as many components as columns capture is no finding.
 func TestComponentsOfAllColumns(t *testing.T) {
 	for k, want := range map[int]bool{1: false, 2: true} {
