@@ -106,10 +106,7 @@ func (c *Closed) Take(from io.Reader, on *shelf.Shelf) (err error) {
 }
 
 // Copy writes what is on the shelf.
-func (c *Closed) Copy(w io.Writer) error {
-	_, err := io.Copy(w, c.rest.Reader())
-	return err
-}
+func (c *Closed) Copy(w io.Writer) error { return c.rest.Copy(w) }
 
 // slim removes from a study that is over what only its setup and its open slot needed: most of a
 // study's bytes, and of a snapshot's. An empty announcement stays for each site that announced

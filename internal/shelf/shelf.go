@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -66,11 +67,14 @@ func (s *Shelf) Put(b []byte) Item {
 var errChanged = errors.New("shelf: the disk returns other bytes than were written")
 
 // Bytes reads an item, whose bytes must not be changed. Its error is the disk's.
-func (i Item) Bytes() ([]byte, error) {
+func (i Item) Bytes() ([]byte, error) { return i.read(nil) }
+
+// read is Bytes, in the memory of buf where that is enough.
+func (i Item) read(buf []byte) ([]byte, error) {
 	if i.file == nil {
 		return i.held, nil
 	}
-	b := make([]byte, i.size)
+	b := slices.Grow(buf[:0], int(i.size))[:i.size]
 	if _, err := i.file.ReadAt(b, i.at); err != nil && err != io.EOF {
 		return nil, err
 	}
@@ -82,6 +86,28 @@ func (i Item) Bytes() ([]byte, error) {
 
 // Pieces are bytes in order. One piece at a time is in memory as they are read.
 type Pieces []Item
+
+// buffers are for pieces that are copied: a snapshot has hundreds of megabytes of them.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// Copy writes all of them.
+func (p Pieces) Copy(w io.Writer) error {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	for _, item := range p {
+		b, err := item.read(*buf)
+		if err == nil {
+			_, err = w.Write(b)
+		}
+		if err != nil {
+			return err
+		}
+		if item.file != nil {
+			*buf = b
+		}
+	}
+	return nil
+}
 
 // Reader reads all of them. Its error is the disk's.
 func (p Pieces) Reader() io.Reader { return &reader{left: p} }
@@ -112,12 +138,18 @@ const taken = 1 << 20
 
 // Take puts the next size bytes of r.
 func (s *Shelf) Take(r io.Reader, size int64) (p Pieces, err error) {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
 	for left := size; left != 0; {
-		b, err := next(r, min(left, taken))
+		b, err := next(*buf, r, min(left, taken))
 		if err != nil {
 			return nil, err
 		}
-		p, left = append(p, s.Put(b)), left-int64(len(b))
+		item := s.Put(b)
+		if *buf = b; item.file == nil {
+			*buf = nil // the item has it
+		}
+		p, left = append(p, item), left-int64(len(b))
 	}
 	return p, nil
 }
@@ -133,21 +165,22 @@ func Write(w io.Writer, text []byte) error {
 
 // Read reads what Write wrote.
 func Read(r io.Reader) ([]byte, error) {
-	length, err := next(r, 8)
+	length, err := next(nil, r, 8)
 	if err != nil {
 		return nil, err
 	}
-	return next(r, int64(binary.BigEndian.Uint64(length)))
+	return next(nil, r, int64(binary.BigEndian.Uint64(length)))
 }
 
 var errLength = errors.New("shelf: a length that nothing has")
 
-// next reads size bytes. A made-up size costs at most twice the memory of the bytes that are there.
-func next(r io.Reader, size int64) ([]byte, error) {
+// next reads size bytes, in the memory of buf where that is enough. A made-up size costs at most
+// twice the memory of the bytes that are there.
+func next(buf []byte, r io.Reader, size int64) ([]byte, error) {
 	if size < 0 || size > 1<<40 {
 		return nil, errLength
 	}
-	b := make([]byte, min(size, 1<<20))
+	b := slices.Grow(buf[:0], int(min(size, 1<<20)))[:min(size, 1<<20)]
 	for at := int64(0); ; b = append(b, make([]byte, min(size-at, at))...) {
 		n, err := io.ReadFull(r, b[at:])
 		if at += int64(n); err != nil || at == size {

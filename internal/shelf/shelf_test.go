@@ -2,6 +2,7 @@ package shelf
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"testing"
 )
@@ -35,6 +36,45 @@ func TestShelf(t *testing.T) {
 	}
 }
 
+// TestCopies: what one shelf's pieces are copied to another is the same, and stays so while others
+// are copied, on disk and in memory.
+func TestCopies(t *testing.T) {
+	file := func(end int64) *Shelf {
+		s, err := New(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.end = end
+		return s
+	}
+	for name, on := range map[string]*Shelf{"a file": file(0), "memory": new(Shelf), "a full disk": file(1 << 62)} {
+		var wrote [3]bytes.Buffer
+		var from, to [3]Pieces
+		for i := range from {
+			for k := range 3 {
+				from[i] = append(from[i], on.Put(bytes.Repeat([]byte{byte(10*i + k)}, (k+1)*taken/2)))
+			}
+			if err := from[i].Copy(&wrote[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range from {
+			p, err := on.Take(bytes.NewReader(wrote[i].Bytes()), int64(wrote[i].Len()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			to[i] = p
+		}
+		for i := range from {
+			a, err := io.ReadAll(from[i].Reader())
+			b, err2 := io.ReadAll(to[i].Reader())
+			if err != nil || err2 != nil || len(a) != 3*taken || !bytes.Equal(a, wrote[i].Bytes()) || !bytes.Equal(a, b) {
+				t.Errorf("%s: %d: %d bytes, %v, copied as %d and taken as %d, %v", name, i, len(a), err, wrote[i].Len(), len(b), err2)
+			}
+		}
+	}
+}
+
 // TestChanged: bytes that the disk has changed are an error, and so is an end that is missing.
 func TestChanged(t *testing.T) {
 	s, err := New(t.TempDir())
@@ -51,6 +91,9 @@ func TestChanged(t *testing.T) {
 	for _, i := range []Item{a, b} {
 		if got, err := i.Bytes(); err == nil {
 			t.Errorf("%q is returned", got)
+		}
+		if (Pieces{i}).Copy(io.Discard) == nil {
+			t.Error("other bytes are copied")
 		}
 	}
 }
