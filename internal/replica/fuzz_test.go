@@ -88,7 +88,7 @@ func FuzzSnapshotFiles(f *testing.F) {
 				}
 				return
 			}
-			m := &machine{m: picky{want}, mark: &mark{}, latch: l}
+			m := &machine{m: picky{want}, mark: &mark{}, backlog: &backlog{}, latch: l}
 			if err := m.Restore(io.NopCloser(r)); err != nil && l.get() == nil {
 				t.Fatalf("%v, and the node goes on", err)
 			}

@@ -40,6 +40,7 @@ type machine struct {
 	m     Machine
 	mark  *mark
 	snaps *snapshots
+	*backlog
 	index uint64 // up to where m has this run's entries
 	*latch
 }
@@ -55,6 +56,7 @@ func (f *machine) Apply(l *raft.Log) any {
 	f.mark.applied(l.Index)
 	f.index = l.Index
 	answer := f.m.Apply(l.Data)
+	f.add(len(l.Data))
 	if err, ok := answer.(divergence); ok { // and so at each start: the entry is in the log
 		f.set("followed the leader", &LostError{err})
 	}
@@ -107,6 +109,7 @@ func (f *machine) Snapshot() (raft.FSMSnapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.since.Store(0)
 	return image(write), nil
 }
 

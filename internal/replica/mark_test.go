@@ -147,7 +147,7 @@ func TestSnapshotIsJudgedByWhatItIsOf(t *testing.T) {
 		st := &store{logs: logs, latch: l}
 		st.mark.index.Store(10)
 		m := &grows{}
-		f := &machine{m: m, mark: &st.mark, snaps: &snapshots{SnapshotStore: raft.NewInmemSnapshotStore(), dir: dir, log: st, latch: l}, latch: l}
+		f := &machine{m: m, mark: &st.mark, snaps: &snapshots{SnapshotStore: raft.NewInmemSnapshotStore(), dir: dir, log: st, latch: l}, backlog: &backlog{}, latch: l}
 		if !c.sent || c.late {
 			must(t, f.recall(10))
 		}

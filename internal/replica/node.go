@@ -55,9 +55,9 @@ type Options struct {
 	// is 30 s.
 	Timeout time.Duration
 	// SnapshotThreshold is how many entries after the last snapshot make a new
-	// one due; 0 is 1024. It is looked at every 30 to 60 s: a start applies what
-	// came since. A quarter of the threshold is kept as log behind a snapshot,
-	// for followers that lag.
+	// one due; 0 is 1024. It is looked at every 30 to 60 s, and at once after ten
+	// times as many: a start applies what came since. A quarter of the threshold
+	// is kept as log behind a snapshot, for followers that lag.
 	SnapshotThreshold uint64
 	// Election is the time without a leader after which a node stands for
 	// election, to twice that; 0 is 50 ms for a cluster of one without a Stream,
@@ -69,6 +69,7 @@ const (
 	lockWait         = 300 * time.Millisecond
 	drainTime        = time.Second      // given to calls under way after a failure
 	snapshotInterval = 30 * time.Second // raft looks for one that is due after this to twice this
+	burst            = 10               // times the threshold is looked at once
 	retain           = 2                // snapshots kept
 )
 
@@ -79,6 +80,7 @@ type Node struct {
 	transport raft.Transport
 	close     func() error // the stores
 	mark      *mark
+	backlog   *backlog
 
 	// Others wait for the goroutine that stops or closes on a channel, not a
 	// lock: time in a synctest bubble stands still while a lock is waited for.
@@ -228,6 +230,7 @@ func open(m Machine, opts Options, on stores) (*Node, error) {
 	if err := n.start(m, opts, st, snaps, on.place); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
+	go n.compact() // not before: a start has enough to do
 	return n, nil
 }
 
@@ -255,6 +258,7 @@ func config(opts Options) *raft.Config {
 // may end, and waits for the node to lead and to have caught up.
 func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots, place []byte) error {
 	c := config(opts)
+	n.backlog = &backlog{most: burst * c.SnapshotThreshold, due: make(chan struct{}, 1)}
 	addr, transport := transport(opts, c.LocalID)
 	n.transport = transport
 	started := make(chan struct{})
@@ -277,7 +281,7 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots, place
 			err = raft.BootstrapCluster(c, st, newborn{st}, snaps, transport, one)
 		}
 		if err == nil || errors.Is(err, raft.ErrCantBootstrap) {
-			n.raft, err = raft.NewRaft(c, &machine{m: m, mark: &st.mark, snaps: snaps, latch: n.latch}, st, st, snaps, transport)
+			n.raft, err = raft.NewRaft(c, &machine{m: m, mark: &st.mark, snaps: snaps, backlog: n.backlog, latch: n.latch}, st, st, snaps, transport)
 		}
 	}()
 	<-started
