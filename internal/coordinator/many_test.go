@@ -146,9 +146,10 @@ func (s *story) tell(t *testing.T, n, most int, apply func(line []byte)) proposa
 type population struct{ ended, waiting, running, columns int }
 
 // fill has a coordinator's folder made by its log, entry by entry, many studies at a time so that
-// they share their fsyncs; every tenth running one has two releases more.
+// they share their fsyncs. The last of a thousand come after the only snapshot, with nearly as many
+// entries as make the next one due: what a start may have to apply after a crash.
 func (p population) fill(t *testing.T, dir string, s *story) {
-	node, err := replica.Open(dir, NewMachine(), replica.Options{})
+	node, err := replica.Open(dir, NewMachine(), replica.Options{SnapshotThreshold: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,6 +180,11 @@ func (p population) fill(t *testing.T, dir string, s *story) {
 		most := -1
 		if n >= p.ended {
 			most = 1
+		}
+		if n == p.ended-100 {
+			if err := node.Snapshot(); err != nil {
+				t.Fatal(err)
+			}
 		}
 		places <- struct{}{}
 		all.Go(func() {
