@@ -41,10 +41,41 @@ func At(line int) string {
 // Decode reads text into a pointer to a struct. Every error is an *[Error]. The decoder takes keys
 // in any case of letters, and of "epsilon" and "Epsilon" the later one: here each has one spelling.
 func Decode(text []byte, into any) error {
-	if err := DecodeSpelled(text, into); err != nil {
+	t := reflect.TypeOf(into)
+	at, found := firstUnknown(text, t)
+	if err := decode(text, into, !found); err != nil {
 		return err
 	}
-	return spelled(text, reflect.TypeOf(into))
+	if found {
+		return unknown(text, at, t)
+	}
+	return spelled(text, t)
+}
+
+// firstUnknown returns the first key of a document that its table, a struct, does not have. The
+// decoder looks through the document again for each of them: a file of 30,000 took it a minute.
+func firstUnknown(text []byte, t reflect.Type) (first entry, found bool) {
+	walk(text, func(e entry) {
+		for i, key := range e.keys {
+			if found {
+				return
+			}
+			of := typeAt(t, e.keys[:i])
+			if of == nil {
+				return
+			}
+			if of = element(of); key != "" && of.Kind() == reflect.Struct && !readsItself(of) && typeAt(of, []string{key}) == nil {
+				first, found = e, true
+			}
+		}
+	})
+	return first, found
+}
+
+// readsItself reports whether a type is decoded by a method of its own.
+func readsItself(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[unstable.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
 // spelled is the error of a key that is in the document in two spellings. Those of a map are two
@@ -70,14 +101,29 @@ func spelled(text []byte, t reflect.Type) (err error) {
 	return err
 }
 
-// DecodeSpelled is Decode of a text whose keys are known to have one spelling.
-func DecodeSpelled(text []byte, into any) error {
-	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().EnableUnmarshalerInterface().Decode(into)
+// DecodeSpelled is Decode of a text whose keys are known to have one spelling. Of a long one with
+// many unknown keys it is slow.
+func DecodeSpelled(text []byte, into any) error { return decode(text, into, true) }
+
+// decode is DecodeSpelled. It finds unknown keys only where it looks for them.
+func decode(text []byte, into any, look bool) error {
+	d := toml.NewDecoder(bytes.NewReader(text)).EnableUnmarshalerInterface()
+	if look {
+		d.DisallowUnknownFields()
+	}
+	err := d.Decode(into)
 	if err == nil {
 		return nil
 	}
 	if missing, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(missing.Errors) > 0 {
-		return unknown(text, &missing.Errors[0], reflect.TypeOf(into))
+		row, column := missing.Errors[0].Position()
+		at := entry{keys: missing.Errors[0].Key(), offset: offset(text, row) + column - 1}
+		walk(text, func(e entry) {
+			if e.offset == at.offset {
+				at = e // the error's key is without the table that holds an inline one
+			}
+		})
+		return unknown(text, at, reflect.TypeOf(into))
 	}
 	bad, ok := errors.AsType[*toml.DecodeError](err)
 	if !ok {
@@ -128,15 +174,9 @@ func typed(text []byte, fault int, reason string) string {
 }
 
 // unknown is the error of a key that t does not have.
-func unknown(text []byte, e *toml.DecodeError, t reflect.Type) error {
-	row, column := e.Position()
-	key, fault := []string(e.Key()), offset(text, row)+column-1
-	walk(text, func(at entry) {
-		if at.offset == fault {
-			key = named(at.keys) // e's is without the table that holds an inline one
-		}
-	})
-	reason := fmt.Sprintf("unknown key, line %d", row)
+func unknown(text []byte, at entry, t reflect.Type) error {
+	key := named(at.keys)
+	reason := fmt.Sprintf("unknown key, line %d", 1+bytes.Count(text[:at.offset], []byte("\n")))
 	for last := range key { // the first that is not known
 		if typeAt(t, key[:last+1]) == nil {
 			if meant := Nearest(key[last], keysOf(typeAt(t, key[:last]))); meant != "" {

@@ -150,6 +150,27 @@ func TestLongDocument(t *testing.T) {
 	}
 }
 
+// TestManyUnknown: a document of many unknown keys takes about as long as a known one of its
+// length. The decoder itself would go through the whole document for each, a hundred times as long
+// here; the bound of 20 times leaves room for a busy machine.
+func TestManyUnknown(t *testing.T) {
+	least := func(text string) time.Duration {
+		took := time.Hour
+		for range 3 {
+			var d document
+			begun := time.Now()
+			Decode([]byte(text), &d)
+			took = min(took, time.Since(begun))
+		}
+		return took
+	}
+	const many = 3000
+	known, unknown := least(strings.Repeat("[[columns]]\nscale = 1\n", many)), least(strings.Repeat("[[bugdet]]\nscale = 1\n", many))
+	if unknown > 20*known {
+		t.Errorf("%v, and with known keys %v", unknown, known)
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{"epsilom = 1", "sites = [1, {a = 2}]", "[[columns]]\nscale = 'a'", "not TOML", "a.b = {c = [[1]]}"} {
 		f.Add([]byte(text), "columns[0].scale")
@@ -159,6 +180,11 @@ func FuzzDecode(f *testing.F) {
 		err := Decode(text, &d)
 		if _, ok := err.(*Error); err != nil && !ok {
 			t.Errorf("%#v", err)
+		}
+		if slow := DecodeSpelled(text, &document{}); (err == nil) != (slow == nil) && !strings.Contains(err.Error(), "is also written") {
+			t.Errorf("%v, and as the decoder itself looks for unknown keys: %v", err, slow)
+		} else if slow != nil && err.Error() != slow.Error() {
+			t.Errorf("%q, and as the decoder itself looks for unknown keys: %q", err, slow)
 		}
 		if line := Line(text, key); line < 0 || line > 1+strings.Count(string(text), "\n") {
 			t.Errorf("line %d", line)
