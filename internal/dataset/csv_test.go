@@ -121,6 +121,7 @@ func TestBadInput(t *testing.T) {
 		{"utf-16 without a mark", "a\x00,\x00b\x00\r\x00\n\x00", "line 1: the file is UTF-16; save it as UTF-8", "", 1, true},
 		{"gzip", "\x1f\x8b\x08\x00\n", "line 1: the file is packed with gzip, and no text", "", 1, true},
 		{"a workbook", "PK\x03\x04\x14\x00\x06\x00\n", "line 1: the file is a ZIP archive, such as a workbook, and no text", "", 1, true},
+		{"an old workbook", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00", "line 1: the file is a workbook in the form of .xls, and no text", "", 1, true},
 		{"missing column", "a,c\n1,2\n", `line 1, column "b": none of the header's 2 fields has this name`, "b", 1, false},
 		{"case counts", "a,B\n1,2\n", `line 1, column "b": none of the header's 2 fields has this name`, "b", 1, false},
 		{"semicolons", "a;b\n1;2\n", `line 1, column "b": the header is one field with another name; fields are separated by commas`, "b", 1, false},

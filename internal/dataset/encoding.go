@@ -38,6 +38,8 @@ func decode(in io.Reader, e Encoding, path string) (raw, text *bufio.Reader, _ e
 	switch {
 	case bytes.HasPrefix(mark, []byte("PK\x03\x04")):
 		return nil, nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is a ZIP archive, such as a workbook, and no text", Remedy: "save the workbook's sheet as CSV"}
+	case bytes.HasPrefix(mark, []byte("\xd0\xcf\x11\xe0")):
+		return nil, nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is a workbook in the form of .xls, and no text", Remedy: "save the workbook's sheet as CSV"}
 	case bytes.HasPrefix(mark, []byte("\x1f\x8b")):
 		return nil, nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is packed with gzip, and no text", Remedy: `set format = "csv.gz" for the data set in agent.toml`}
 	case utf16 && e != UTF16:

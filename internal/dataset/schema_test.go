@@ -25,7 +25,7 @@ func checkSchema(t *testing.T, e *Error) {
 	want := Schema("")
 	for words, schema := range map[string]Schema{
 		"has this name": SchemaColumns, "have this name": SchemaColumns, "of the header are the same": SchemaColumns, "one field with another name": SchemaColumns,
-		"UTF-16": SchemaFormat, "ZIP archive": SchemaFormat, "with gzip": SchemaFormat, "its type is not a number": SchemaFormat, "its dtype is text": SchemaFormat, "is not one value a row": SchemaFormat, "INT96 cannot be": SchemaFormat,
+		"UTF-16": SchemaFormat, "ZIP archive": SchemaFormat, "form of .xls": SchemaFormat, "with gzip": SchemaFormat, "its type is not a number": SchemaFormat, "its dtype is text": SchemaFormat, "is not one value a row": SchemaFormat, "INT96 cannot be": SchemaFormat,
 	} {
 		if strings.Contains(e.Reason, words) {
 			want = schema

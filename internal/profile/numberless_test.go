@@ -22,7 +22,7 @@ func TestWhyNoNumbers(t *testing.T) {
 		options []parquet.WriterOption
 		want    []string
 	}{
-		"plain": {nil, []string{"no number can be read of sex, won: its type is not a number"}},
+		"plain": {nil, []string{"no number can be read of sex: its type is not a number, but text;", "no number can be read of won: its type is not a number, but a boolean;"}},
 		"lz4":   {[]parquet.WriterOption{parquet.Compression(&parquet.Lz4Raw)}, []string{"no number can be read of age, sex, won: is compressed with LZ4"}},
 	} {
 		dir := t.TempDir()

@@ -25,6 +25,7 @@ type array struct {
 	n, d    int  // rows and columns; d is 1 of a vector
 	vector  bool // of one dimension
 	begin   int64
+	unread  arrayFault // why its dtype is not read
 }
 
 // arrayFault is a fault in words that hold nothing of the file.
@@ -36,8 +37,14 @@ const (
 	errNotNPY = arrayFault("not NPY, cut off, or of a version that is not known here")
 	errHeader = arrayFault("its header is not one that NumPy writes")
 	errShape  = arrayFault("must be an array of one or two dimensions")
-	errDtype  = arrayFault("its dtype is not supported; integers, float32, float64, booleans and fixed-length text are (a.astype(float) converts other numbers)")
+	errEmpty  = arrayFault("it has no columns")
+	errLarge  = arrayFault("it has more than 2^31-1 rows or 2^48 values")
 	errWide   = arrayFault("it has more than 2^20 columns")
+	errDtype  = arrayFault("its dtype is not supported; integers, float32, float64, booleans and fixed-length text are (a.astype(float) converts other numbers)")
+	errFields = arrayFault("is a structured array (numpy.savez(FILE, **{name: a[name] for name in a.dtype.names}) saves its fields as vectors)")
+	errObject = arrayFault("its dtype is object, which is Python code and is not opened (a.astype(float) converts numbers, a.astype(str) text)")
+	errDates  = arrayFault("its dtype is a date's (a.astype('datetime64[D]').astype(str) is text that a study can read as days)")
+	errPairs  = arrayFault("its dtype is complex (save a.real, a.imag or abs(a))")
 	errLength = arrayFault("it has fewer or more bytes than its shape says")
 )
 
@@ -87,7 +94,7 @@ func parseArray(text string) (*array, error) {
 		}
 		seen[key] = true
 		if key == "descr" && strings.HasPrefix(p.rest(), "[") {
-			return nil, errDtype // a structured array: its keys do not matter any more
+			return nil, errFields // its keys do not matter any more
 		}
 		if !a.entry(p, key) || !p.take(",") && !strings.HasPrefix(p.rest(), "}") {
 			return nil, errHeader
@@ -96,12 +103,14 @@ func parseArray(text string) (*array, error) {
 	switch {
 	case p.rest() != "" || len(seen) != 3:
 		return nil, errHeader
-	case a.dtype.kind == 0:
-		return nil, errDtype
-	case a.d < 1: // also of a shape of no or several dimensions
+	case a.unread != "":
+		return nil, a.unread
+	case a.d < 0: // of a shape of no or several dimensions
 		return nil, errShape
+	case a.d == 0:
+		return nil, errEmpty
 	case a.n > dataset.MaxRows || a.n > 0 && a.d > dataset.MaxValues/a.n || a.d > dataset.MaxValues:
-		return nil, errShape
+		return nil, errLarge
 	case a.d > maxColumns: // each is given a name, of however few rows
 		return nil, errWide
 	}
@@ -109,7 +118,7 @@ func parseArray(text string) (*array, error) {
 }
 
 // entry reads the value of a key of the dictionary, and reports whether it is of the key's form. A
-// dtype that is not read leaves its kind 0, and a shape that is no vector's or matrix's leaves d 0.
+// dtype that is not read is said in unread, and of a shape that is no vector's or matrix's d is -1.
 func (a *array) entry(p *literal, key string) (ok bool) {
 	switch key {
 	case "descr":
@@ -117,6 +126,8 @@ func (a *array) entry(p *literal, key string) (ok bool) {
 		descr, ok = p.quoted()
 		if t, known := parseDtype(descr); known {
 			a.dtype = t
+		} else {
+			a.unread = unread(descr)
 		}
 	case "fortran_order":
 		a.fortran = p.take("True")
@@ -124,6 +135,7 @@ func (a *array) entry(p *literal, key string) (ok bool) {
 	case "shape":
 		var shape []int
 		shape, ok = p.tuple()
+		a.d = -1
 		switch len(shape) {
 		case 1:
 			a.n, a.d, a.vector = shape[0], 1, true
@@ -132,6 +144,21 @@ func (a *array) entry(p *literal, key string) (ok bool) {
 		}
 	}
 	return ok
+}
+
+// unread says why a dtype is not read.
+func unread(descr string) arrayFault {
+	if len(descr) > 1 {
+		switch descr[1] {
+		case 'O':
+			return errObject
+		case 'M':
+			return errDates
+		case 'c':
+			return errPairs
+		}
+	}
+	return errDtype
 }
 
 // length is how many bytes the values take.

@@ -109,7 +109,30 @@ func numeric(typ parquet.Type) string {
 			return ""
 		}
 	}
-	return "its type is not a number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
+	what, do := otherwise(typ)
+	return fmt.Sprintf("its type is not a number, but %s; FLOAT, DOUBLE, INT32 and INT64 are (%s)", what, do)
+}
+
+// otherwise says what a type is that is no number's, and what to do.
+func otherwise(typ parquet.Type) (what, do string) {
+	const write = "write it as DOUBLE"
+	if l := typ.LogicalType(); l != nil {
+		switch l.Value.(type) {
+		case *format.NullType:
+			return "null", "write it as DOUBLE without values"
+		case *format.Float16Type:
+			return "of half precision", "write it as FLOAT"
+		}
+	}
+	switch kind := typ.Kind(); {
+	case kind == parquet.Boolean:
+		return "a boolean", `let the study read it as "boolean", or ` + write
+	case dayUnits(typ) > 0:
+		return "a date or a point in time", `ask for as = "days since 2000-01-01" in the study`
+	case (kind == parquet.ByteArray || kind == parquet.FixedLenByteArray) && !opaque(typ):
+		return "text", "ask for levels in the study, or write numbers as DOUBLE"
+	}
+	return "a decimal, a time or another", write
 }
 
 // dayUnits returns how many of a type's units are a day; 0 if it is not an integer that

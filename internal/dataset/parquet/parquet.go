@@ -112,7 +112,7 @@ func (t *parquetTable) find(name string) (*parquet.Column, error) {
 	}
 	c := all[at]
 	if !c.Leaf() || c.Repeated() || c.MaxDefinitionLevel() > 1 {
-		return nil, &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: name, Reason: "is not one value a row, but a list or a group"}
+		return nil, &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: name, Reason: "is not one value a row, but a list or a group (write each value as a column of its own)"}
 	}
 	if why := t.packed(c); why != "" {
 		return nil, &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: name, Reason: why}

@@ -194,7 +194,10 @@ func TestBadParquet(t *testing.T) {
 	}
 	raw := func(b []byte) string { return cost.File(t, "data.parquet", b) }
 	const bad = "cannot be read: not Parquet, cut off, damaged, or of a kind that is not known here"
-	const kind = "its type is not a number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
+	kind := func(what, do string) string {
+		return "its type is not a number, but " + what + "; FLOAT, DOUBLE, INT32 and INT64 are (" + do + ")"
+	}
+	days := kind("a date or a point in time", `ask for as = "days since 2000-01-01" in the study`)
 	for name, c := range map[string]struct {
 		path, column, unit, want string
 	}{
@@ -207,19 +210,19 @@ func TestBadParquet(t *testing.T) {
 		"no rows":            {writeParquet(t, []one{}), "a", "", "has no rows"},
 		"no column":          {odd, "b2", "", `column "b2": none of the file's 8 columns has this name`},
 		"case counts":        {odd, "A", "", `column "A": none of the file's 8 columns has this name`},
-		"a list":             {odd, "b", "", `column "b": is not one value a row, but a list or a group`},
-		"a group":            {odd, "C", "", `column "C": is not one value a row, but a list or a group`},
-		"a time":             {odd, "date", "", `column "date": ` + kind},
-		"a date":             {odd, "day", "", `column "day": ` + kind},
-		"text":               {odd, "text", "", `column "text": ` + kind},
-		"a boolean":          {odd, "flag", "", `column "flag": ` + kind},
-		"a decimal":          {odd, "cent", "", `column "cent": ` + kind},
+		"a list":             {odd, "b", "", `column "b": is not one value a row, but a list or a group (write each value as a column of its own)`},
+		"a group":            {odd, "C", "", `column "C": is not one value a row, but a list or a group (write each value as a column of its own)`},
+		"a time":             {odd, "date", "", `column "date": ` + days},
+		"a date":             {odd, "day", "", `column "day": ` + days},
+		"text":               {odd, "text", "", `column "text": ` + kind("text", "ask for levels in the study, or write numbers as DOUBLE")},
+		"a boolean":          {odd, "flag", "", `column "flag": ` + kind("a boolean", `let the study read it as "boolean", or write it as DOUBLE`)},
+		"a decimal":          {odd, "cent", "", `column "cent": ` + kind("a decimal, a time or another", "write it as DOUBLE")},
 		"null":               {values(nil), "a", "", `row 151, column "a": the value is missing`},
 		"nan":                {values(number(1), number(math.NaN())), "a", "", `row 152, column "a": the value is missing`},
 		"infinity":           {values(number(math.Inf(-1))), "a", "", `row 151, column "a": the value is infinite`},
 		"square overflows":   {values(number(1), number(1), number(1e155)), "a", "", `row 153, column "a": the value is 2^480 or more`},
 		"no unit column":     {odd, "a", "who", `column "who": none of the file's 8 columns has this name`},
-		"a list as the unit": {odd, "a", "b", `column "b": is not one value a row, but a list or a group`},
+		"a list as the unit": {odd, "a", "b", `column "b": is not one value a row, but a list or a group (write each value as a column of its own)`},
 		"null unit":          {writeParquet(t, []one{{number(1), word("p")}, {number(1), nil}}), "a", "u", `row 2, column "u": the unit is missing`},
 		"empty unit":         {writeParquet(t, []one{{number(1), word(" ")}}), "a", "u", `row 1, column "u": the unit is missing`},
 		"NA unit":            {writeParquet(t, []one{{number(1), word("NA")}}), "a", "u", `row 1, column "u": the unit is missing`},
