@@ -190,7 +190,7 @@ func odd(c *siteconfig.Config, spec proposal.Spec, failed bool) []Finding {
 		case profile.AboutCode: // its text has the value, which goes to no log
 			add(fmt.Sprintf("column %q: numbers that often stand for a missing value", l.Column))
 			continue
-		case profile.AboutID, profile.AboutFooter, profile.AboutUnit, profile.AboutTwin, profile.AboutMark, profile.AboutSame:
+		case profile.AboutID, profile.AboutFooter, profile.AboutUnit, profile.AboutTwin, profile.AboutMark, profile.AboutSame, profile.AboutNumbered:
 		case profile.AboutEncoding: // numbers and ASCII are read all the same; a level is other, a boolean missing
 			if !failed && !slices.ContainsFunc(spec.Columns, func(c proposal.Column) bool { return len(c.Levels) > 0 || c.As == proposal.AsBoolean }) {
 				continue

@@ -139,7 +139,7 @@ func (s *sight) repeats() {
 			several++
 		}
 	}
-	if s.unit >= 0 || s.r.Unit != "" || !rich || float64(several) < max(repeatedPart*float64(len(a.seen)), beyondChance*chance) {
+	if s.unit >= 0 || s.r.Unit != "" || !rich || several == 0 || float64(several) < max(repeatedPart*float64(len(a.seen)), beyondChance*chance) {
 		return
 	}
 	about := ""

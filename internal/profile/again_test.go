@@ -43,6 +43,7 @@ func TestRepeatedPeople(t *testing.T) {
 			}
 			return kilos(i)
 		}), "", ""},
+		{"a column without values", table("age,kg,hb", 900, func(i int) string { return kilos(i) + "," }), "", ""},
 		{"an id of many rows", table("patient_id,age,kg", 900, func(i int) string { return fmt.Sprint(i/30, ",", kilos(i)) }), "", "looks like an id, and unit is not set: 30 different ones in 900 rows. A person with several rows counts as several people: privacy covers one"},
 		{"an id of few wards", table("ward_id,age,kg", 900, func(i int) string { return fmt.Sprint(i%12, ",", kilos(i)) }), "", ""},
 	} {

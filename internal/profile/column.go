@@ -60,6 +60,8 @@ type column struct {
 	levels          map[string]*level // of cells that are no numbers
 	more            bool              // other levels
 	least, most     float64
+	last            float64 // number
+	rises           int     // numbers that are one more than the one before
 	sample          []float64
 	units           []int  // of numbers, the first leastUnits
 	hash            uint64 // of all cells in order
@@ -105,6 +107,10 @@ func (c *column) number(v float64, field string, at, unit, room int, random *ran
 		c.outside++
 	}
 	c.least, c.most = min(c.least, v), max(c.most, v)
+	if v == c.last+1 {
+		c.rises++
+	}
+	c.last = v
 	c.units = withUnit(c.units, unit)
 	if i := slices.Index(codes[:], v); i >= 0 {
 		c.coded[i].add(at)

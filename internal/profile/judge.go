@@ -44,6 +44,9 @@ func (s *sight) report(said dataset.Mapping) {
 		t := s.broken[reason]
 		r.Faults = append(r.Faults, Fault{What: reason, Count: t.count, First: t.first, Do: ragged(reason)})
 	}
+	if r.Rows == 0 && len(r.Faults) == 0 {
+		r.Faults = append(r.Faults, Fault{What: "no rows follow the header", Count: 1, First: 1 + s.mapping.SkipRows, Do: "see whether the export wrote any"})
+	}
 	if r.Unit != "" && s.unit < 0 {
 		r.Faults = append(r.Faults, Fault{Column: r.Unit, What: fmt.Sprintf("the unit: none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(r.Unit), Do: cmp.Or(s.unnamed, fmt.Sprintf("below [dataset.columns]: %s = \"its name in the file\"", key(r.Unit)))})
 	}
@@ -383,6 +386,9 @@ func (s *sight) suspect(j int, c *column, numbers bool, wanted *want, alone []st
 		l.from.Name = s.header[j]
 	}
 	s.unvaried(name, c, numbers)
+	if numbers && (wanted == nil || wanted.number) {
+		s.numbered(name, c)
+	}
 	if n := c.far(); n > 0 {
 		of := ""
 		if c.sampled() > 0 {

@@ -55,13 +55,14 @@ const (
 	AboutConstants = "constants" // the study's offset and scale
 	AboutID        = "id"
 	AboutFooter    = "footer"
-	AboutLevels    = "levels"  // texts that the study does not have
-	AboutNames     = "names"   // columns of the file that are not asked for
-	AboutTwin      = "twin"    // two columns that are the same
-	AboutMeasure   = "measure" // units that no values were held against
-	AboutSame      = "same"    // rows that are one row
-	AboutMark      = "mark"    // a decimal mark that may be one between thousands
-	AboutType      = "type"    // columns of which no number can be read
+	AboutLevels    = "levels"   // texts that the study does not have
+	AboutNames     = "names"    // columns of the file that are not asked for
+	AboutTwin      = "twin"     // two columns that are the same
+	AboutMeasure   = "measure"  // units that no values were held against
+	AboutSame      = "same"     // rows that are one row
+	AboutMark      = "mark"     // a decimal mark that may be one between thousands
+	AboutType      = "type"     // columns of which no number can be read
+	AboutNumbered  = "numbered" // numbers that measure nothing
 )
 
 // Remark is one sentence, about a column if it names one.

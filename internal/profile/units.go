@@ -38,6 +38,7 @@ var conversions = both([]conversion{
 	{[]string{"hba1c", "a1c"}, "mmol/mol", "%", 0.09148, 2.152},
 	{[]string{"height", "length", "waist", "hip", "circumference", "größe", "groesse", "taille"}, "m", "cm", 100, 0},
 	{[]string{"height", "length", "waist", "hip", "circumference", "größe", "groesse", "taille"}, "in", "cm", 2.54, 0},
+	{[]string{"height", "length", "waist", "hip", "circumference", "größe", "groesse", "taille"}, "mm", "cm", 0.1, 0},
 	{[]string{"weight", "mass", "gewicht", "poids"}, "lb", "kg", 0.45359237, 0},
 	{[]string{"weight", "mass", "gewicht", "poids"}, "g", "kg", 0.001, 0},
 	{[]string{"temp", "temperature", "temperatur"}, "°F", "°C", 5.0 / 9, -160.0 / 9},
