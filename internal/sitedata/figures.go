@@ -220,16 +220,18 @@ func (f Figures) Warnings() []string {
 // Unchecked says for how many columns nothing checks the unit of measurement, where the absence of
 // a warning means nothing. It is empty if all are checked.
 func (f Figures) Unchecked() string {
-	n := 0
+	n, why := 0, "its proposer gives no range"
 	for _, c := range f.Columns {
 		if c.Learned && !c.Boolean && c.Since == "" && !c.Unread && (len(c.Range) != 2 || c.Low == nil) {
-			n++
+			if n++; len(c.Range) == 2 {
+				why = fmt.Sprintf("its proposer gives no range, or this site has fewer than %d values", fewRows)
+			}
 		}
 	}
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Of %d of these %d columns nothing checks the unit of measurement, since the study learns their constants and its proposer gives no range: compare the medians with what you expect.", n, len(f.Columns))
+	return fmt.Sprintf("Of %d of these %d columns nothing checks the unit of measurement, since the study learns their constants and %s: compare the medians with what you expect.", n, len(f.Columns), why)
 }
 
 // unitQuestion ends a warning that another unit of measurement may explain.
