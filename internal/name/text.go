@@ -31,7 +31,7 @@ func Fault(s string) string {
 		case written && Joiner(r):
 			continue
 		case r == utf8.RuneError || !Shows(r): // U+FFFD stands for bytes that are not UTF-8, too
-			return fmt.Sprintf("holds the unprintable character %U", r)
+			return fmt.Sprintf("holds the unprintable character %U: leave it out", r)
 		}
 		if marks++; !Mark(r) {
 			marks = 0

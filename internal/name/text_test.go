@@ -28,8 +28,8 @@ func TestReadable(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"a\u00a0b": "holds the unprintable character U+00A0", "a\u200cb": "holds the unprintable character U+200C", "a\nb": "holds a line end",
-		"\xff": "holds the unprintable character U+FFFD", strings.Repeat("\u0336", 5): "holds more than 4 marks on a letter", "ab": "",
+		"a\u00a0b": "holds the unprintable character U+00A0: leave it out", "a\u200cb": "holds the unprintable character U+200C: leave it out", "a\nb": "holds a line end",
+		"\xff": "holds the unprintable character U+FFFD: leave it out", strings.Repeat("\u0336", 5): "holds more than 4 marks on a letter", "ab": "",
 	} {
 		if got := Fault(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
