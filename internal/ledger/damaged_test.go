@@ -41,25 +41,36 @@ func TestDamagedChargeAllowsNone(t *testing.T) {
 // TestDamagedResultOpensNothing: a query whose result is stored otherwise than results are is not
 // taken for one that has none, of which another sum could be made on the same charge.
 func TestDamagedResultOpensNothing(t *testing.T) {
-	l := mustOpen(t, t.TempDir())
-	defer l.Close()
-	must(t, l.Approve(approval(1, 2)))
-	must(t, l.update(of("test", study(1)), func(tx *bbolt.Tx) error {
-		id := study(1)
-		return tx.Bucket(studiesBucket).Bucket(id[:]).Bucket(finalBucket).Put(index(0), append(index(0), "result"...))
-	}))
-	j := l.Journal(study(1))
-	if err := j.Final(0, 0, []byte("result")); !errors.Is(err, errDamaged) {
-		t.Errorf("a result: %v", err)
-	}
-	_, err := j.Upload(0, 1, [32]byte{1}, 1.5, func() ([]byte, error) {
-		t.Error("an upload is made")
-		return []byte("masked"), nil
-	})
-	if !errors.Is(err, errDamaged) {
-		t.Errorf("an upload: %v", err)
-	}
-	if got, ok := j.FinalResult(0); ok {
-		t.Errorf("%q is the result", got)
+	for name, put := range map[string]func(*bbolt.Bucket) error{
+		"a value in a result's place": func(b *bbolt.Bucket) error { return b.Put(index(0), append(index(0), "result"...)) },
+		"a slot that is cut": func(b *bbolt.Bucket) error {
+			of, err := b.CreateBucketIfNotExists(index(0))
+			if err != nil {
+				return err
+			}
+			return of.Put(resultKey, index(0)[:3])
+		},
+	} {
+		l := mustOpen(t, t.TempDir())
+		must(t, l.Approve(approval(1, 2)))
+		must(t, l.update(of("test", study(1)), func(tx *bbolt.Tx) error {
+			id := study(1)
+			return put(tx.Bucket(studiesBucket).Bucket(id[:]).Bucket(finalBucket))
+		}))
+		j := l.Journal(study(1))
+		if err := j.Final(0, 0, []byte("result")); !errors.Is(err, errDamaged) {
+			t.Errorf("%s: a result: %v", name, err)
+		}
+		_, err := j.Upload(0, 1, [32]byte{1}, 1.5, func() ([]byte, error) {
+			t.Errorf("%s: an upload is made", name)
+			return []byte("masked"), nil
+		})
+		if !errors.Is(err, errDamaged) {
+			t.Errorf("%s: an upload: %v", name, err)
+		}
+		if got, ok := j.FinalResult(0); ok {
+			t.Errorf("%s: %q is the result", name, got)
+		}
+		must(t, l.Close())
 	}
 }

@@ -266,6 +266,13 @@ var rules = map[string][]step{
 		{"upload", 2, 3, "d", "", "slot order"},
 		{"upload", 2, 4, "d", "", "new"},
 	},
+	"a slot of an earlier query, or one before it, is of no later one": {
+		{do: "charge", q: 0, want: "ok"},
+		{"upload", 0, 3, "c", "", "new"},
+		{"sign", 1, 2, "d", "U", "slot order"},
+		{"shares", 1, 2, "d", "U", "slot order"},
+		{"sign", 1, 4, "d", "U", "new"},
+	},
 	"an old result learnt late closes its slots": {
 		{"sign", 3, 5, "c", "U", "new"},
 		{"final", 1, 7, "", "z", "ok"},

@@ -26,6 +26,12 @@ func init() {
 		{"charge: a damaged result is none", 0, []edit{
 			{"internal/ledger/final.go", "			err = errDamaged\n", "			_ = errDamaged\n"},
 		}, in("ledger", "TestDamagedResultOpensNothing"), killer{}},
+		{"charge: a result without its slot is none", 0, []edit{
+			{"internal/ledger/final.go", "return f, false, errDamaged", "return f, false, nil"},
+		}, in("ledger", "TestDamagedResultOpensNothing"), killer{}},
+		{"release: a later query in an earlier one's slot", 0, []edit{
+			{"internal/ledger/progress.go", "query > p.Query && slot <= p.Slot, ", ""},
+		}, in("ledger", "TestOnceOnlyRules"), killer{}},
 		{"keys: of a site outside of the survivors", 0, []edit{
 			{opening, "q.s.ring.Setup.Config().Whole() || !slices.Contains(u, q.s.self)", "q.s.ring.Setup.Config().Whole() || slices.Contains(u, -1)"},
 			{"internal/secagg/shares.go", "s.cfg.Whole() || !u.Contains(self) ||", "s.cfg.Whole() ||"},
