@@ -146,6 +146,23 @@ func TestEveryVectorComesBack(t *testing.T) {
 	}
 }
 
+// TestBehindNothing: nothing is behind a vector that has no text, nor behind a beginning with a
+// string that only reads like a stand-in.
+func TestBehindNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, head string
+		v          []Floats
+	}{
+		"not a number":      {`{"a":"f8AQAAAAAA+H8="}`, `{"a":"f8AAAAAAAAAAA="`, []Floats{{math.Float64frombits(0x7ff8000000000001)}}},
+		"a string too many": {`{"a":"f8AAAAAAAA8D8=","b":"another"}`, `{"a":"f8AAAAAAAAAAA=","b":"f8AAAAAAAAAAA="`, []Floats{{1}}},
+		"a string too few":  {`{"a":"f8AAAAAAAA8D8="}`, `{"a":"f8AAAAAAAAAAA="`, []Floats{{1}, {1}}},
+	} {
+		if rest, ok := Behind([]byte(c.text), []byte(c.head), c.v...); ok {
+			t.Errorf("%s: %q is behind it", name, rest)
+		}
+	}
+}
+
 // TestTooManyInts: a short text cannot take eight times its bytes of memory without a bound.
 func TestTooManyInts(t *testing.T) {
 	text := []byte("i1" + strings.Repeat("AAAA", maxInts/3+1))

@@ -3,6 +3,7 @@ package packed
 import (
 	"bytes"
 	"encoding/binary"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,27 @@ func TestZip(t *testing.T) {
 	} {
 		if text, err := Unzip(bad, 1<<21); err == nil {
 			t.Errorf("%s is read as %d bytes", name, len(text))
+		}
+	}
+}
+
+// TestZipTakesNoMemory: a length that a file cannot have costs no memory, and neither does a text
+// that goes on beyond it.
+func TestZipTakesNoMemory(t *testing.T) {
+	lies := func(text []byte, size uint32) []byte {
+		zipped := Zip(text)
+		binary.LittleEndian.PutUint32(zipped[len(zipped)-4:], size)
+		return zipped
+	}
+	for name, zipped := range map[string][]byte{"short": lies([]byte("a"), 1<<30), "long": lies(make([]byte, 32<<20), 10)} {
+		var began, ended runtime.MemStats
+		runtime.ReadMemStats(&began)
+		if text, err := Unzip(zipped, 1<<30); err == nil {
+			t.Errorf("%s: it is read as %d bytes", name, len(text))
+		}
+		runtime.ReadMemStats(&ended)
+		if n := int(ended.TotalAlloc - began.TotalAlloc); n > 1<<20 {
+			t.Errorf("%s: %d bytes are allocated for %d", name, n, len(zipped))
 		}
 	}
 }

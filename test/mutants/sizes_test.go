@@ -28,6 +28,18 @@ func init() {
 		{"packed: a text that grows beyond its bound", 0, []edit{
 			{"internal/packed/text.go", "if size < 0 || size > most {", "if size < 0 {"},
 		}, in("packed", "TestZip"), killer{}},
+		{"packed: memory as a text's file says", 0, []edit{
+			{"internal/packed/text.go", "min(size, 1032*len(zipped))", "size"},
+		}, in("packed", "TestZipTakesNoMemory"), killer{}},
+		{"packed: memory for all of a text that goes on", 0, []edit{
+			{"internal/packed/text.go", "io.Copy(&out, io.LimitReader(r, int64(size)+1))", "io.Copy(&out, r)"},
+		}, in("packed", "TestZipTakesNoMemory"), killer{}},
+		{"packed: a vector without a text has one", 0, []edit{
+			{packed, "append(slices.Clip(between[i]), '\"')); !ok || !v.finite() {", "append(slices.Clip(between[i]), '\"')); !ok {"},
+		}, in("packed", "TestBehindNothing"), killer{}},
+		{"packed: a string that reads like a stand-in is one", 0, []edit{
+			{packed, "if len(between) != len(vectors)+1 {", "if len(between) < len(vectors)+1 {"},
+		}, in("packed", "TestBehindNothing"), killer{}},
 		{"packed: a text that is longer than it says", 0, []edit{
 			{"internal/packed/text.go", "if err != nil || n != int64(size) {", "if n < int64(size) {"},
 		}, in("packed", "TestZip"), killer{}},
