@@ -127,3 +127,34 @@ func TestPriorOf(t *testing.T) {
 		}
 	}
 }
+
+// TestShrinkage: a noised copy has weight by what it shows beyond noise, a tenth of that at least,
+// and never none.
+func TestShrinkage(t *testing.T) {
+	const d, mean, noise = 200, 1.0, 0.25 // of variance
+	tau := math.Sqrt(2 * noise / d)
+	for name, c := range map[string]struct{ shown, want float64 }{
+		"much":         {1, 0.75},
+		"little":       {1.02 * noise, 0.102 / 1.102},
+		"less":         {0.9 * noise, 0.09 / 1.09},
+		"nothing":      {0, 0.1},
+		"rounded down": {-1e-9, 0.1},
+		"not a number": {math.NaN(), 0.1},
+	} {
+		if got := Shrinkage(mean, mean*mean+c.shown, tau, d); !(math.Abs(got-c.want) < 1e-6) {
+			t.Errorf("%s: a weight of %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestSpan: a basis of vectors of which some depend on others, or have no direction, has no vector
+// for these.
+func TestSpan(t *testing.T) {
+	got := Span([][]float64{{0, 0, 0}, {3, 0, 4}, {-6, 0, -8}, {1, 2, 0}, {4, 2, 4}})
+	if len(got) != 2 {
+		t.Fatalf("the basis is %v", got)
+	}
+	if a, b, c := Dot(got[0], got[0]), Dot(got[1], got[1]), Dot(got[0], got[1]); math.Abs(a-1) > 1e-12 || math.Abs(b-1) > 1e-12 || math.Abs(c) > 1e-12 {
+		t.Errorf("products are %v, %v and %v", a, b, c)
+	}
+}

@@ -131,8 +131,10 @@ func TestPosterior(t *testing.T) {
 	if gained < 0.001 {
 		t.Errorf("the posterior's components capture %.4f more", gained)
 	}
-	if _, err := p.posterior(nil, nil); err == nil {
-		t.Error("of no release there is a posterior")
+	for n := range 2 {
+		if _, err := p.posterior(make([]Release, n), nil); err == nil {
+			t.Errorf("of %d parts of a covariance there is a posterior", n)
+		}
 	}
 }
 

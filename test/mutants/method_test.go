@@ -47,6 +47,8 @@ func init() {
 		{"rounds that show less than nothing of a covariance have a posterior", 0, []edit{{"internal/study/posterior.go", "if err != nil || !(f > 0) {", "if err != nil {"}}, in("study", "TestNoPosterior"), killer{}},
 		{"posterior: a number is seen once, and its mirror image is not", 0, []edit{{posterior, "(seen[i][j] + seen[j][i] +", "(2*seen[i][j] +"}}, in("linalg", "TestLeadingIsTheMeans"), killer{}},
 		{"posterior: noise is taken for spread", 0, []edit{{posterior, "own := max(shown-noise, ", "own := max(shown, "}}, in("linalg", "TestPriorOf"), killer{}},
+		{"posterior: what shows no more than noise has a weight of nothing", 0, []edit{{posterior, "if !(own > 0) {", "if false {"}}, in("linalg", "TestShrinkage"), killer{}},
+		{"posterior: a direction above equal ones is shrunk to them", 0, []edit{{posterior, "float64(leastShown*shown))", "0*shown)"}}, in("linalg", "TestShrinkage"), killer{}},
 		{"posterior: a matrix is shrunk to nothing", 0, []edit{{posterior, "to[i] += float64((1 - w) * mean)", "to[i] += 0"}}, in("linalg", "TestPriorOf"), killer{}},
 		{"prior: rounds after a covariance are pooled", 0, []edit{{"internal/prior/study.go", "if found := s.posterior(rng, w, seen); found != nil {", "if found := s.posterior(rng, w, seen); false {"}}, in("prior", "TestPosteriorIsSimulated"), killer{}},
 		{"prior: a covariance has no noise but where it was asked about", 0, []edit{{begun, "fresh[i][j] = m.deviation * rng.NormFloat64()", "fresh[i][j] = 0"}}, in("prior", "TestAlong"), killer{}},
