@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"math"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -27,7 +26,7 @@ const (
 func Pace() {
 	pacing.Do(func() {
 		most := debug.SetMemoryLimit(-1)
-		collected(func() { debug.SetMemoryLimit(min(most, limitNow())) })
+		collected(func() { debug.SetMemoryLimit(limitNow(most)) })
 	})
 }
 
@@ -39,9 +38,9 @@ func collected(f func()) {
 	f()
 }
 
-// limitNow returns the limit by what the last collection found. The rest is what the runtime counts
-// against a limit besides objects.
-func limitNow() int64 {
+// limitNow returns the limit by what the last collection found, at most so much. The rest is what
+// the runtime counts against a limit besides objects.
+func limitNow(most int64) int64 {
 	s := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
@@ -52,10 +51,11 @@ func limitNow() int64 {
 	for _, heap := range s[2:] {
 		rest -= min(rest, heap.Value.Uint64())
 	}
-	return limit(s[0].Value.Uint64(), rest)
+	return limit(s[0].Value.Uint64(), rest, most)
 }
 
-// limit returns what the runtime may hold where so much is in use, and the rest is not the heap's.
-func limit(used, rest uint64) int64 {
-	return int64(min(used+used/share+slack+rest, math.MaxInt64))
+// limit returns what the runtime may hold where so much is in use, and the rest is not the heap's:
+// at most so much.
+func limit(used, rest uint64, most int64) int64 {
+	return int64(min(used+used/share+slack+rest, uint64(most)))
 }

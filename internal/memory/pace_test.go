@@ -7,16 +7,18 @@ import (
 	"testing"
 )
 
-// TestLimit: at least slack and a share are free above what is in use.
+// TestLimit: at least slack and a share are free above what is in use, but for the limit that the
+// process began with.
 func TestLimit(t *testing.T) {
 	for _, c := range []struct {
 		used, rest uint64
-		want       int64
+		most, want int64
 	}{
-		{0, 0, slack}, {0, 5, slack + 5}, {100 << 20, 7, 110<<20 + slack + 7}, {math.MaxInt64, 0, math.MaxInt64},
+		{0, 0, math.MaxInt64, slack}, {0, 5, math.MaxInt64, slack + 5}, {100 << 20, 7, math.MaxInt64, 110<<20 + slack + 7},
+		{math.MaxInt64, 0, math.MaxInt64, math.MaxInt64}, {100 << 20, 0, 50 << 20, 50 << 20},
 	} {
-		if got := limit(c.used, c.rest); got != c.want {
-			t.Errorf("limit(%d, %d) is %d, want %d", c.used, c.rest, got, c.want)
+		if got := limit(c.used, c.rest, c.most); got != c.want {
+			t.Errorf("limit(%d, %d, %d) is %d, want %d", c.used, c.rest, c.most, got, c.want)
 		}
 	}
 }
@@ -28,7 +30,7 @@ func TestCollected(t *testing.T) {
 	defer close(done)
 	go collected(func() {
 		select {
-		case limits <- limitNow():
+		case limits <- limitNow(math.MaxInt64):
 		case <-done:
 		}
 	})
@@ -49,8 +51,8 @@ func TestCollected(t *testing.T) {
 		t.Fatalf("the limit stays above %d bytes", much)
 	}
 	held := make([]byte, much)
-	if !until(func(limit int64) bool { return limit > much+slack }) {
-		t.Errorf("the limit stays below the %d bytes that are in use", much)
+	if !until(func(limit int64) bool { return limit > much+slack && limit < 2*much }) {
+		t.Errorf("the limit is not near the %d bytes that are in use", much)
 	}
 	runtime.KeepAlive(held)
 	if !until(low) {
@@ -73,7 +75,7 @@ func TestLimitLeavesRoom(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.GC() // what the first found is free now
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limitNow()))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limitNow(math.MaxInt64)))
 	unasked := func() uint32 {
 		var s runtime.MemStats
 		runtime.ReadMemStats(&s)

@@ -25,6 +25,8 @@ func init() {
 		{"memory: the result before stays while the next is written", 0, []edit{{"internal/responder/results.go", "rs.recording, rs.latest = w, nil", "rs.recording = w"}}, in("responder", "TestOneResultInMemory"), killer{}},
 		{"memory: the last result stays while the study's is checked", 0, []edit{{"internal/responder/attest.go", "	t.s.results.latest = nil\n", ""}}, in("responder", "TestOneResultInMemory"), killer{}},
 		{"memory: a draft stays when it has been read", 0, []edit{{"internal/responder/attest.go", "	r.Draft = nil\n", ""}}, in("responder", "TestOneResultInMemory"), killer{}},
+		{"memory: what is in use counts twice", 0, []edit{{"internal/memory/pace.go", "range s[2:] {", "range s[3:] {"}}, in("memory", "TestCollected"), killer{}},
+		{"memory: a process's own limit is raised", 0, []edit{{"internal/memory/pace.go", "slack+rest, uint64(most))", "slack+rest)"}}, in("memory", "TestLimit"), killer{}},
 		{"memory: the first query is the slowest", 0, []edit{{"internal/doctor/dryrun.go", "spent > took {", "took == 0 {"}}, in("doctor", "TestSlowestIsTimed"), killer{}},
 	})
 }
