@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"errors"
+	"math"
 	"testing"
 )
 
@@ -65,6 +66,19 @@ func TestProposerCaps(t *testing.T) {
 	for _, p := range []Proposer{{"ada", nil}, {"", ada.Key}, {"ada", ada.Key[:31]}, {"a\nb", ada.Key}} {
 		if _, ok := errors.AsType[*FieldError](l.Approve(by(6, 1, p))); !ok {
 			t.Errorf("%+v is taken for a proposer", p)
+		}
+	}
+}
+
+// TestBadProposerCaps: a proposer's caps that bound nothing are refused.
+func TestBadProposerCaps(t *testing.T) {
+	l := mustOpen(t, t.TempDir())
+	defer l.Close()
+	for _, caps := range [][2]float64{{-1, 1}, {2, 1}, {2, 0}, {1, math.NaN()}, {math.NaN(), 1}, {1, math.Inf(1)}} {
+		a := approval(1, 1)
+		a.ProposerCapRho, a.ProposerCapGDP = caps[0], caps[1]
+		if f, ok := errors.AsType[*FieldError](l.Approve(a)); !ok || f.Field != "proposer's cap" {
+			t.Errorf("%v: %v", caps, f)
 		}
 	}
 }

@@ -40,6 +40,9 @@ func init() {
 			{opening, "q.s.ring.Setup.Config().Whole() || !slices.Contains(u, q.s.self)", "!slices.Contains(u, q.s.self)"},
 			{"internal/secagg/shares.go", "s.cfg.Whole() || !u.Contains(self) ||", "!u.Contains(self) ||"},
 		}, in("agent", "TestNoKeysWithoutShares"), killer{}},
+		{"a proposer's cap that is no number", 0, []edit{
+			{"internal/ledger/budget.go", "!(a.ProposerCapGDP >= a.ProposerCapRho) || ", ""},
+		}, in("ledger", "TestBadProposerCaps"), killer{}},
 		{"setup: a nonce leaves only while the secrets are there", 0, []edit{
 			{"internal/keyring/reveal.go", "setupNonces); err == nil {\n\t\treturn wire.Nonce", "setupNonces); err == nil && len(nonces) == 0 {\n\t\treturn wire.Nonce"},
 		}, in("agent", "TestNonceComesAfterTheBoard"), killer{}},
