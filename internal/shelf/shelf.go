@@ -75,10 +75,13 @@ func (i Item) read(buf []byte) ([]byte, error) {
 		return i.held, nil
 	}
 	b := slices.Grow(buf[:0], int(i.size))[:i.size]
-	if _, err := i.file.ReadAt(b, i.at); err != nil && err != io.EOF {
+	n, err := i.file.ReadAt(b, i.at)
+	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if crc32.Checksum(b, table) != i.sum {
+	// What a file that was cut no longer has must not come from an earlier use of the buffer, which
+	// may have held this item.
+	if n != len(b) || crc32.Checksum(b, table) != i.sum {
 		return nil, errChanged
 	}
 	return b, nil

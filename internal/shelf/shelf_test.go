@@ -97,3 +97,23 @@ func TestChanged(t *testing.T) {
 		}
 	}
 }
+
+// TestCut: what a cut file no longer has does not come from the memory that the same bytes were read
+// into before.
+func TestCut(t *testing.T) {
+	s, err := New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := s.Put([]byte("first"))
+	before, err := item.read(nil)
+	if err != nil || string(before) != "first" {
+		t.Fatalf("%q, %v", before, err)
+	}
+	if err := s.file.Truncate(4); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := item.read(before); err == nil {
+		t.Errorf("%q is returned", got)
+	}
+}
