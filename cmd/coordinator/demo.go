@@ -204,13 +204,14 @@ func (c *demoCmd) check() error {
 		most = cmp.Or(most, 24) // the study's default, which stays out of its study.toml
 	} else {
 		c.Method, c.Center, c.Noise = cmp.Or(c.Method, proposal.MethodPower), cmp.Or(c.Center, proposal.CenterPublic), cmp.Or(c.Noise, proposal.NoiseCentral)
-		if c.Rounds == 0 {
+		switch {
+		case c.Rounds != 0 || c.Method == proposal.MethodCovariance: // which has no rounds
+		case c.Profile == proposal.ProfilePaper:
+			c.Rounds = 10
+		default:
 			c.Rounds = 12
-			if c.Profile == proposal.ProfilePaper {
-				c.Rounds = 10
-			}
 		}
-		most = c.Rounds
+		most = max(c.Rounds, 1)
 	}
 	return c.checkKills(most)
 }

@@ -31,8 +31,11 @@ func planOf(t *testing.T, units int, change func(*proposal.Spec)) *study.Plan {
 		spec.Columns = append(spec.Columns, proposal.Column{Name: fmt.Sprint("c", j)})
 	}
 	change(&spec)
-	if spec.Method == "" { // on rows as they are
+	switch spec.Method {
+	case "": // on rows as they are
 		spec.Method, spec.Rows = proposal.MethodPower, proposal.RowsPlain
+	case proposal.MethodCovariance: // which has none
+		spec.Rounds = 0
 	}
 	return runs.PlanOf(t, spec, units, units, units)
 }

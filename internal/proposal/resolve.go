@@ -288,23 +288,24 @@ func (s *Spec) checkShares() error {
 		{"lambda_share", s.LambdaShare, s.Lambda == LambdaPrivate},
 		{"bound_share", s.BoundShare, s.Method != MethodPower && s.NormBound == BoundPrivate},
 	} {
+		if !f.on {
+			if f.share != 0 {
+				return FieldErrorf(f.field, "has no effect: nothing is bought with it")
+			}
+			continue
+		}
 		if f.share == 0 { // the most that the number of units makes of it
-			switch {
-			case f.field == "radius_share":
+			switch f.field {
+			case "radius_share":
 				f.share = RadiusShareFew
-			case f.field == "bound_share" && f.on:
+			case "bound_share":
 				f.share = BoundShareFew
 			}
 		}
-		if (f.on || f.field == "radius_share") && !(f.share > 0 && f.share < 1) {
+		if !(f.share > 0 && f.share < 1) {
 			return FieldErrorf(f.field, "must be in (0, 1), got %v", f.share)
 		}
-		if !f.on && f.field != "radius_share" && f.share != 0 {
-			return FieldErrorf(f.field, "has no effect: nothing is bought with it")
-		}
-		if f.on {
-			left -= f.share
-		}
+		left -= f.share
 	}
 	if left < 0.1 {
 		return FieldErrorf("epsilon", "at least 0.1 of the budget must remain after all shares, got %.3g", left)
@@ -353,6 +354,28 @@ func (s *Spec) checkMethod() error {
 		return FieldErrorf("rows", `%q needs radius = "private"`, s.Rows)
 	case s.Rows != RowsPlain && s.Unit != "":
 		return FieldErrorf("rows", `%q needs one row per unit`, s.Rows)
+	case s.Method == MethodCovariance:
+		return s.checkCovariance()
+	}
+	return nil
+}
+
+// checkCovariance refuses what only power iteration has: who asked for it would take it as done.
+func (s *Spec) checkCovariance() error {
+	for _, f := range []struct {
+		field string
+		asked bool
+	}{
+		{"profile", s.Profile == ProfilePaper},
+		{"alpha", s.Alpha != 0},
+		{"rounds", s.Rounds != PoolRounds},
+		{"radius", s.Radius != RadiusPrivate},
+		{"schedule", s.Schedule != ScheduleRising},
+		{"output", s.Output != OutputAuto},
+	} {
+		if f.asked {
+			return FieldErrorf(f.field, `has no effect with method = "covariance"`)
+		}
 	}
 	return nil
 }

@@ -98,8 +98,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestCut: what a cut file no longer has does not come from the memory that the same bytes were read
-// into before.
+// TestCut: what a cut file no longer has does not come from the memory that the same bytes were
+// read into before.
 func TestCut(t *testing.T) {
 	s, err := New(t.TempDir())
 	if err != nil {
