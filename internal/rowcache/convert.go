@@ -20,8 +20,8 @@ type draft struct {
 	root      *os.Root
 	file      *os.File
 	width     int
-	buffer    []byte // not written yet; begins on a whole chunk
-	sums      []byte // CRCs of the chunks written
+	buffer    []byte // not written yet, at first with the header's page; begins on a whole chunk
+	sums      []byte // CRCs of the chunks written, without that page
 	length    int64  // of the sections so far
 	gaps      []byte // of all rows, in order; nil for none
 }
@@ -29,16 +29,13 @@ type draft struct {
 func newDraft(root *os.Root, dir string, precision dataset.Precision) (*draft, error) {
 	var random [8]byte
 	rand.Read(random[:])
-	d := &draft{dir: dir, root: root, name: hex.EncodeToString(random[:]) + temporary, width: 8, buffer: make([]byte, 0, 2*chunkSize)}
+	d := &draft{dir: dir, root: root, name: hex.EncodeToString(random[:]) + temporary, width: 8, buffer: make([]byte, pageSize, writeSize+chunkSize)}
 	if precision == dataset.Float32 {
 		d.width = 4
 	}
 	var err error
 	if d.file, err = root.OpenFile(d.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, d.unwritable(err)
-	}
-	if _, err := d.file.Write(make([]byte, pageSize)); err != nil {
-		return nil, errors.Join(d.unwritable(err), d.abandon())
 	}
 	return d, nil
 }
@@ -70,14 +67,18 @@ func (d *draft) take(block []float64) error {
 	return nil
 }
 
-// drain writes whole chunks, or all that there is.
+// drain writes what makes whole multiples of writeSize, or all that there is.
 func (d *draft) drain(all bool) error {
-	whole := len(d.buffer) / chunkSize * chunkSize
+	whole := len(d.buffer) / writeSize * writeSize
 	if all {
 		whole = len(d.buffer)
 	}
 	for at := 0; at < whole; at += chunkSize {
-		d.sums = binary.LittleEndian.AppendUint32(d.sums, crc32.Checksum(d.buffer[at:min(at+chunkSize, whole)], castagnoli))
+		chunk := d.buffer[at:min(at+chunkSize, whole)]
+		if len(d.sums) == 0 {
+			chunk = chunk[pageSize:]
+		}
+		d.sums = binary.LittleEndian.AppendUint32(d.sums, crc32.Checksum(chunk, castagnoli))
 	}
 	if whole > 0 {
 		if _, err := d.file.Write(d.buffer[:whole]); err != nil {
@@ -93,7 +94,7 @@ func (d *draft) words(n int, word func(i int) uint32) error {
 	for i := range n {
 		d.buffer = binary.LittleEndian.AppendUint32(d.buffer, word(i))
 		d.length += 4
-		if len(d.buffer) >= chunkSize {
+		if len(d.buffer) >= writeSize {
 			if err := d.drain(false); err != nil {
 				return err
 			}
@@ -110,7 +111,7 @@ func (d *draft) raw(bytes []byte) error {
 		d.buffer = append(d.buffer, bytes[:n]...)
 		d.length += int64(n)
 		bytes = bytes[n:]
-		if len(d.buffer) >= chunkSize {
+		if len(d.buffer) >= writeSize {
 			if err := d.drain(false); err != nil {
 				return err
 			}
