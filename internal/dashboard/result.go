@@ -37,6 +37,7 @@ type resultModel struct {
 	Undrawn    string // why there are none although they were bought
 	Scree      *chart
 	Explained  []explainedRow
+	Notes      []string // on its shares
 	Total      string
 	Method     string
 	Output     string
@@ -286,6 +287,7 @@ func (m *resultModel) explain(r *result.Result) {
 		}
 		m.Explained = append(m.Explained, row)
 	}
+	m.Notes = r.ShareNotes(mostExplained)
 	if r.TotalInterval != nil {
 		m.Total = fmt.Sprintf("%s (95%%: %s to %s)", number(r.TotalVariance), number(r.TotalInterval[0]), number(r.TotalInterval[1]))
 	}

@@ -52,6 +52,10 @@ func TestUntrustworthyDoesNotLookGood(t *testing.T) {
 	if !strings.Contains(good, "verdict sound") || !strings.Contains(good, "At least 96.0%") || strings.Contains(good, "hollow") || strings.Contains(good, `class="doubts"`) {
 		t.Fatalf("a good result: %s", good)
 	}
+	r.VarianceRatio[1] = 0.5
+	if above := shown(t, newResultModel(r, of)); strings.Contains(good, "add up to more") || !strings.Contains(above, "these shares add up to more than 100%: ") {
+		t.Errorf("shares of 60%% and 50%% are not explained: %s", above)
+	}
 	of.Apart = true // each share is of another clip
 	if bad := shown(t, newResultModel(r, of)); strings.Contains(bad, "60.0%") || strings.Contains(bad, "verdict sound") || !strings.Contains(bad, "1.95 to 2.05") {
 		t.Errorf("shares that say nothing are shown: %s", bad)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"covey/internal/frame"
 )
@@ -49,6 +50,32 @@ func (r *Result) Shares() []float64 {
 		case v >= 1 || v <= 0:
 			out[i] = math.NaN()
 		}
+	}
+	return out
+}
+
+// ShareNotes are sentences, without their periods, on what a reader of the first n components'
+// [Result.ShareText] would stop at: signs, and shares that add up to more than all.
+func (r *Result) ShareNotes(n int) (out []string) {
+	printed, sum, beyond, unknown := 0.0, 0.0, false, false
+	for i := range min(n, len(r.VarianceRatio)) {
+		share := r.ShareText(i)
+		shown, err := strconv.ParseFloat(strings.TrimSuffix(share, "%"), 64)
+		if err != nil { // it is said to be above or below a bound
+			shown = 100 * r.VarianceRatio[i]
+		}
+		printed, sum = printed+shown, sum+r.VarianceRatio[i]
+		beyond = beyond || strings.HasPrefix(share, "≥") || strings.HasPrefix(share, "≤")
+		unknown = unknown || strings.HasPrefix(share, "unknown")
+	}
+	if beyond {
+		out = append(out, "≥, ≤: noise made the variance larger than the total, or left none of it; the bound (95%) is the one that both intervals allow")
+	}
+	if unknown {
+		out = append(out, "unknown part: the two intervals leave any part, or contradict each other, as where one was clipped shorter")
+	}
+	if printed > 100.05 && sum > 1 { // else only rounding makes it so
+		out = append(out, "these shares add up to more than 100%: both the variances and the total have noise")
 	}
 	return out
 }

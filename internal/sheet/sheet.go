@@ -128,7 +128,8 @@ type model struct {
 
 	Verdict    *worth.Verdict
 	Components []componentRow
-	More       int // components
+	More       int      // components
+	Notes      []string // on their shares
 
 	Limits []string
 	Key    string
@@ -305,6 +306,7 @@ func (m *model) worth(s Subject) {
 		v := s.Worth.Verdict(r)
 		m.Verdict = &v
 	}
+	m.Notes = r.ShareNotes(mostComponents)
 	for i, c := range r.Components {
 		if i == mostComponents {
 			m.More = len(r.Components) - i

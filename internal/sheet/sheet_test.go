@@ -166,8 +166,12 @@ func TestResultOnOneSheet(t *testing.T) {
 		t.Error("the sheet shows loadings that are not to be interpreted")
 	}
 	of.Components[1] = of.Components[0]
-	if text := write(t, Of(p, r, of), ""); !strings.Contains(text, `class="verdict sound"`) {
+	if text := write(t, Of(p, r, of), ""); !strings.Contains(text, `class="verdict sound"`) || strings.Contains(text, "add up to more") {
 		t.Error("a sound result is not shown as one")
+	}
+	r.VarianceRatio[0] = 0.8
+	if text := plain(write(t, Of(p, r, of), "")); !strings.Contains(text, "these shares add up to more than 100%: ") {
+		t.Errorf("shares of 80%% and 25%% are not explained: %s", text)
 	}
 }
 

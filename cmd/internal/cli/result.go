@@ -55,7 +55,7 @@ func (t *Terminal) PrintResult(r *result.Result) error {
 
 // VarianceText is a line for each explained variance with its interval, where it was bought.
 func VarianceText(r *result.Result) string {
-	text, printed, sum, beyond, unknown := "", 0.0, 0.0, false, false
+	text := ""
 	for i, v := range r.ExplainedVariance {
 		in := r.VarianceInterval[i]
 		number := "%.3f"
@@ -70,24 +70,10 @@ func VarianceText(r *result.Result) string {
 			text += "\n"
 			continue
 		}
-		share := r.ShareText(i)
-		text += fmt.Sprintf(", %s of the total\n", share)
-		shown, err := strconv.ParseFloat(strings.TrimSuffix(share, "%"), 64)
-		if err != nil { // it is said to be above or below a bound
-			shown = 100 * r.VarianceRatio[i]
-		}
-		printed, sum = printed+shown, sum+r.VarianceRatio[i]
-		beyond = beyond || strings.HasPrefix(share, "≥") || strings.HasPrefix(share, "≤")
-		unknown = unknown || strings.HasPrefix(share, "unknown")
+		text += fmt.Sprintf(", %s of the total\n", r.ShareText(i))
 	}
-	if beyond {
-		text += "              ≥, ≤: noise made the variance larger than the total, or left none of it; the bound (95%) is the one that both intervals allow\n"
-	}
-	if unknown {
-		text += "              unknown part: the two intervals leave any part, or contradict each other, as where one was clipped shorter\n"
-	}
-	if printed > 100.05 && sum > 1 { // else only rounding makes it so
-		text += "              these shares add up to more than 100%: both the variances and the total have noise\n"
+	for _, note := range r.ShareNotes(len(r.VarianceRatio)) {
+		text += "              " + note + "\n"
 	}
 	if text != "" {
 		text += "              measured on clipped rows: an interval covers the noise, neither the variance that the clip removed, which can be most of it, nor how other rows would vary\n"
