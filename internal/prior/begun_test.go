@@ -29,7 +29,9 @@ func flat(d int) []float64 {
 }
 
 // TestBegin: what a covariance shows of a spectrum, and the directions that it starts rounds at,
-// are in the simulation those of a matrix of all its numbers.
+// are in the simulation those of a matrix of all its numbers. Seeded; by the spread of 60 other
+// matrices of each spectrum, with other seeds it fails with probability below 0.01, most of it for
+// the fourth moment.
 func TestBegin(t *testing.T) {
 	const d, k, n, s = 200, 2, 60_000, 0.02
 	rng := seeded(41)
@@ -83,7 +85,8 @@ func TestBegin(t *testing.T) {
 }
 
 // TestKept: of a single direction a clip keeps the part of the rows that it leaves alone (Stein),
-// of several what it does of normal rows.
+// of several what it does of normal rows. Seeded; the bound is 3.4 standard deviations, by 60 other
+// seeds, so with others it fails with probability 0.001.
 func TestKept(t *testing.T) {
 	if got := Kept(1, 0.75); math.Abs(got-0.75) > 1e-9 {
 		t.Errorf("of one direction %v", got)
@@ -103,7 +106,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestNear: spectra are drawn that would show what the study's covariance does.
+// TestNear: spectra are drawn that would show what the study's covariance does. Seeded; of 40 other
+// seeds the ratio is 0.05 on average, with a standard deviation of 0.015 and a bound of 0.25.
 func TestNear(t *testing.T) {
 	const d = 200
 	rng, lambda := seeded(43), slowly(d, 0.02)
