@@ -288,24 +288,23 @@ func (s *Spec) checkShares() error {
 		{"lambda_share", s.LambdaShare, s.Lambda == LambdaPrivate},
 		{"bound_share", s.BoundShare, s.Method != MethodPower && s.NormBound == BoundPrivate},
 	} {
-		if !f.on {
-			if f.share != 0 {
-				return FieldErrorf(f.field, "has no effect: nothing is bought with it")
-			}
-			continue
-		}
 		if f.share == 0 { // the most that the number of units makes of it
-			switch f.field {
-			case "radius_share":
+			switch {
+			case f.field == "radius_share":
 				f.share = RadiusShareFew
-			case "bound_share":
+			case f.field == "bound_share" && f.on:
 				f.share = BoundShareFew
 			}
 		}
-		if !(f.share > 0 && f.share < 1) {
+		if (f.on || f.field == "radius_share") && !(f.share > 0 && f.share < 1) {
 			return FieldErrorf(f.field, "must be in (0, 1), got %v", f.share)
 		}
-		left -= f.share
+		if !f.on && f.field != "radius_share" && f.share != 0 {
+			return FieldErrorf(f.field, "has no effect: nothing is bought with it")
+		}
+		if f.on {
+			left -= f.share
+		}
 	}
 	if left < 0.1 {
 		return FieldErrorf("epsilon", "at least 0.1 of the budget must remain after all shares, got %.3g", left)
@@ -354,30 +353,32 @@ func (s *Spec) checkMethod() error {
 		return FieldErrorf("rows", `%q needs radius = "private"`, s.Rows)
 	case s.Rows != RowsPlain && s.Unit != "":
 		return FieldErrorf("rows", `%q needs one row per unit`, s.Rows)
-	case s.Method == MethodCovariance:
-		return s.checkCovariance()
 	}
 	return nil
 }
 
-// checkCovariance refuses what only power iteration has: who asked for it would take it as done.
-func (s *Spec) checkCovariance() error {
+// Unused returns the keys that a resolved spec gives for power iteration alone although its method
+// is the covariance: they have no effect. A key that has its default value is not among them.
+func (s *Spec) Unused() (keys []string) {
+	if s.Method != MethodCovariance {
+		return nil
+	}
 	for _, f := range []struct {
-		field string
+		key   string
 		asked bool
 	}{
-		{"profile", s.Profile == ProfilePaper},
 		{"alpha", s.Alpha != 0},
-		{"rounds", s.Rounds != PoolRounds},
+		{"rounds", s.Rounds != 0 && s.Rounds != PoolRounds},
 		{"radius", s.Radius != RadiusPrivate},
+		{"radius_share", s.RadiusShare != 0},
 		{"schedule", s.Schedule != ScheduleRising},
 		{"output", s.Output != OutputAuto},
 	} {
 		if f.asked {
-			return FieldErrorf(f.field, `has no effect with method = "covariance"`)
+			keys = append(keys, f.key)
 		}
 	}
-	return nil
+	return keys
 }
 
 func (s *Spec) checkUnit() error {

@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"covey/internal/proposal"
 )
@@ -32,6 +33,9 @@ func (p *Plan) Warnings() []string {
 			text += ". With central noise the coordinator's leader reads the exact sum along them: along a column that is 0 in all rows but one, it is that row"
 		}
 		w = append(w, text)
+	}
+	if unused := p.Proposal.Spec.Unused(); len(unused) > 0 {
+		w = append(w, fmt.Sprintf("%s: no effect with method = \"covariance\", which has no rounds", strings.Join(unused, ", ")))
 	}
 	if small := p.Learning.warning(); small != "" {
 		w = append(w, small)

@@ -33,3 +33,20 @@ func TestDeltaIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// TestUnusedIsNamed: a study by covariance that asks for what only power iteration has is warned
+// of, and one that asks for nothing of it, or for what is the default, is not.
+func TestUnusedIsNamed(t *testing.T) {
+	for keys, want := range map[string]string{
+		`method = "covariance"`: "",
+		"method = \"covariance\"\nrounds = 24\nradius = \"private\"\noutput = \"auto\"": "",
+		"method = \"covariance\"\nrounds = 30\nradius = 2.5\nradius_share = 0.1":        "rounds, radius, radius_share: no effect",
+		"method = \"covariance\"\nalpha = 0.1\nschedule = \"even\"\noutput = \"last\"":  "alpha, schedule, output: no effect",
+		"method = \"power\"\nrounds = 30\nradius = 2.5\noutput = \"last\"":              "",
+	} {
+		w := strings.Join(mustPlan(t, texts.With(texts.Minimal, strings.Split(keys, "\n")...), 100, 100, 100).Warnings(), "\n")
+		if strings.Contains(w, `no effect with method = "covariance"`) != (want != "") || !strings.Contains(w, want) {
+			t.Errorf("%s: %q, want %q", keys, w, want)
+		}
+	}
+}
