@@ -25,7 +25,7 @@ var distributed = map[string]func(*proposal.Spec){
 		s.Radius, s.Rounds, s.Center, s.ExplainedVariance = proposal.RadiusPrivate, 1, proposal.CenterPrivate, proposal.VariancePrivate
 		s.Components = 2
 	},
-	"covariance": func(s *proposal.Spec) { s.Method, s.Rounds, s.Radius = proposal.MethodCovariance, 0, "" },
+	"covariance": func(s *proposal.Spec) { s.Method = proposal.MethodCovariance },
 }
 
 // TestCoordinatorSeesNoExactSum opens every query of distributed studies as a coordinator would and

@@ -31,11 +31,8 @@ func planOf(t *testing.T, units int, change func(*proposal.Spec)) *study.Plan {
 		spec.Columns = append(spec.Columns, proposal.Column{Name: fmt.Sprint("c", j)})
 	}
 	change(&spec)
-	switch spec.Method {
-	case "": // on rows as they are
+	if spec.Method == "" { // on rows as they are
 		spec.Method, spec.Rows = proposal.MethodPower, proposal.RowsPlain
-	case proposal.MethodCovariance: // which has none
-		spec.Rounds = 0
 	}
 	return runs.PlanOf(t, spec, units, units, units)
 }

@@ -63,7 +63,7 @@ func TestLargestMessage(t *testing.T) {
 func TestLargestOfPlans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, change := range map[string]func(*proposal.Spec){
-			"covariance": func(s *proposal.Spec) { s.Method, s.Rounds, s.Radius = proposal.MethodCovariance, 0, "" },
+			"covariance": func(s *proposal.Spec) { s.Method = proposal.MethodCovariance },
 			"components": func(s *proposal.Spec) { s.Components = 3 },
 			"rounds":     func(s *proposal.Spec) { s.Rounds = 100 },
 		} {

@@ -242,9 +242,6 @@ func anySpec(rng *rand.Rand) proposal.Spec {
 		ExplainedVariance: pick("", proposal.VarianceNone), Schedule: pick("", proposal.ScheduleEven), Radius: proposal.Scalar(pick("", "", proposal.RadiusPaper, "3.7")),
 		Accountant: pick("", "", proposal.AccountantZCDP), OnDropout: pick("", proposal.DropoutWait, proposal.DropoutContinue),
 	}
-	if s.Method == proposal.MethodCovariance { // which has nothing of power iteration
-		s.Profile, s.Rounds, s.Schedule, s.Radius = "", 0, "", ""
-	}
 	if s.Method == proposal.MethodAuto && rng.IntN(3) > 0 {
 		s.Epsilon /= 1000 // public sizes decide where noise is small
 	}

@@ -192,7 +192,7 @@ func randomSpec(rng *rand.Rand, k, sites int, any bool) proposal.Spec {
 	case 4:
 		s.Method, s.Radius, s.Epsilon = proposal.MethodAuto, proposal.RadiusPrivate, 0.02
 	case 5:
-		s.Method, s.Rounds, s.Radius = proposal.MethodCovariance, 0, ""
+		s.Method = proposal.MethodCovariance
 	case 6:
 		s.ExplainedVariance = proposal.VariancePrivate
 	}

@@ -83,7 +83,7 @@ var kinds = []func(*proposal.Spec){
 	func(s *proposal.Spec) { s.Components, s.Subspace = 2, proposal.SubspaceDeflation },
 	func(s *proposal.Spec) { s.Center = proposal.CenterPrivate },
 	func(s *proposal.Spec) { s.Center = proposal.CenterPairs },
-	func(s *proposal.Spec) { s.Method, s.Rounds, s.Radius = proposal.MethodCovariance, 0, "" },
+	func(s *proposal.Spec) { s.Method = proposal.MethodCovariance },
 	func(s *proposal.Spec) {
 		s.Method, s.Radius, s.Epsilon = proposal.MethodAuto, proposal.RadiusPrivate, 0.02
 	},
