@@ -24,7 +24,7 @@ func write(t testing.TB, text string) string { return cost.File(t, "data.csv", [
 func bigFile() string { return "a,b\n" + strings.Repeat("12,3\n", 150_000) }
 
 // TestWrites: in whatever sizes rows come, whole pieces of writeSize are written, each from a
-// multiple of it. Only the last is shorter.
+// multiple of it.
 func TestWrites(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)

@@ -16,7 +16,7 @@ import (
 )
 
 // A cache file is one header page and four sections, each padded to 8 bytes, then one CRC-32C for
-// each chunk of the file, of what it has of the sections. Little-endian throughout.
+// each chunk of the file, over its part of the sections. Little-endian throughout.
 //
 //	values   rows×d numbers of 4 or 8 bytes, the rows of a unit together
 //	counts   u32 for each unit, its rows; none without a unit column
@@ -32,8 +32,8 @@ const (
 	pageSize      = 4096
 	chunkSize     = 1 << 20
 	// writeSize is how much is written at a time, from a multiple of it: Linux then keeps that much
-	// in one piece of memory and maps it as one, where its file system can. A virtual machine took
-	// up to ten times as long to read rows in pieces of 4 KiB.
+	// in one piece of memory and maps it as one, where its file system can. On a virtual machine
+	// with pieces of 1 MiB a study of mapped rows took 1.6 times as long (BenchmarkStudy).
 	writeSize = 2 << 20
 )
 
